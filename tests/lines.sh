@@ -18,7 +18,7 @@ git ls-files --cached --others --exclude-standard | grep -E '\.(rs|js|jsx|mjs|cj
     grep -Ev '(^|/)(bench|benches|examples|fuzz)/' | awk '
 # The folder of a crate or an SDK; and in the program, what ARCHITECTURE.md has a line of its own for.
 function room(file,    name) {
-    if (match(file, /^orchestrator\/src\/(cli|daemon|farm|http|mcp)(\/|\.rs$)/)) {
+    if (match(file, /^orchestrator\/src\/(cli|farm)(\/|\.rs$)/)) {
         name = substr(file, 1, RLENGTH)
         sub(/(\/|\.rs)$/, "", name)
         return name

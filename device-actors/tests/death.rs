@@ -6,8 +6,9 @@ use packtrain_device_actors::{CommandError, DeviceState, Incarnation};
 use packtrain_drivers::DriverError;
 use tokio_util::sync::CancellationToken;
 
-use crate::scripted::{Act, Script, begin, command, in_system, now, on_jumping_clock, soon};
+use crate::scripted::{Act, Script, begin, command, now, on_jumping_clock, soon};
 use crate::{fleet, lease};
+use packtrain_testing::in_system;
 
 #[test]
 fn a_lost_device_is_recreated_with_a_new_incarnation_and_a_cause() {

@@ -6,8 +6,9 @@ use packtrain_device_actors::{CommandError, Fleet, Lease, LeaseError};
 use packtrain_drivers::{Command, DeviceEvent, DriverError};
 use tokio_util::sync::CancellationToken;
 
-use crate::scripted::{Act, AtEnd, Script, begin, command, in_system, now, on_jumping_clock, soon};
+use crate::scripted::{Act, AtEnd, Script, begin, command, now, on_jumping_clock, soon};
 use crate::{fleet, lease};
+use packtrain_testing::in_system;
 
 async fn begun(fleet: &Fleet, script: &Script) -> Lease {
     let lease = lease(fleet, script).await;

@@ -18,7 +18,8 @@ use packtrain_device_actors::{CommandError, DeviceState, Fleet};
 use packtrain_drivers::{DeviceEvent, DriverError, Observation};
 use tokio_util::sync::CancellationToken;
 
-use scripted::{Act, Script, command, in_system, soon};
+use packtrain_testing::in_system;
+use scripted::{Act, Script, command, soon};
 
 fn fleet(scripts: &[&Arc<Script>]) -> Fleet {
     let connectors = scripts.iter().map(|script| script.connector()).collect();

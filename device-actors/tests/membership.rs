@@ -6,8 +6,9 @@ use packtrain_device_actors::{DeviceChange, DeviceState, Fleet, FleetError, Leas
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use crate::scripted::{Act, AtEnd, Script, begin, command, in_system, on_jumping_clock, soon};
+use crate::scripted::{Act, AtEnd, Script, begin, command, on_jumping_clock, soon};
 use crate::{fleet, lease};
+use packtrain_testing::in_system;
 
 /// What happened to a device, in one word each, until `last`.
 async fn until(last: &str, changes: &mut broadcast::Receiver<DeviceChange>) -> Vec<&'static str> {

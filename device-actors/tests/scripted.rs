@@ -298,28 +298,13 @@ fn log(events: &EventSink, text: &str) {
     });
 }
 
-/// Runs a test on an actix system over a multi-thread runtime, as the program does.
-pub(crate) fn in_system(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build();
-    run_on(runtime.unwrap(), test);
-}
-
 /// Runs a test on one thread whose clock jumps to the next alarm when there is nothing to do.
 pub(crate) fn on_jumping_clock(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
         .build();
-    run_on(runtime.unwrap(), test);
-}
-
-fn run_on(runtime: tokio::runtime::Runtime, test: impl Future<Output = ()>) {
-    let runtime = Arc::new(runtime);
-    let system = actix_rt::System::with_tokio_rt(move || runtime);
-    system.block_on(test);
+    packtrain_testing::run_on(runtime.unwrap(), test);
 }
 
 /// Ends at a moment of a clock that the test owns; on one that goes by itself it panics.

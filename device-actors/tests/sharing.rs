@@ -8,7 +8,8 @@ use packtrain_drivers::{DeviceId, Platform};
 use tokio_util::sync::CancellationToken;
 
 use crate::lease;
-use crate::scripted::{AtEnd, Script, begin, in_system, on_jumping_clock, soon};
+use crate::scripted::{AtEnd, Script, begin, on_jumping_clock, soon};
+use packtrain_testing::in_system;
 
 const LIMIT: Duration = Duration::from_secs(10);
 

@@ -9,10 +9,9 @@ use packtrain_device_actors::{CommandError, DeviceState, Fleet, LeaseError, Shar
 use packtrain_drivers::DriverError;
 use tokio_util::sync::CancellationToken;
 
-use crate::scripted::{
-    Act, AtEnd, Script, begin, command, in_system, now, on_jumping_clock, soon, until,
-};
+use crate::scripted::{Act, AtEnd, Script, begin, command, now, on_jumping_clock, soon, until};
 use crate::{fleet, lease};
+use packtrain_testing::in_system;
 
 /// Polls a future so often and drops it with its answer. Whether it was done.
 async fn poll(times: usize, future: impl Future) -> bool {

@@ -9,15 +9,8 @@ use packtrain_report::RunView;
 
 /// Names the file that GitHub shows on the page of a job.
 const SUMMARY_VARIABLE: &str = "GITHUB_STEP_SUMMARY";
-/// Says that GitHub's runner reads what is printed.
-const RUNNER_VARIABLE: &str = "GITHUB_ACTIONS";
 /// Names the folder of the repository.
 const WORKSPACE_VARIABLE: &str = "GITHUB_WORKSPACE";
-
-/// Whether what is printed is read by GitHub's runner, which takes some lines for commands.
-pub fn is_runner_reading() -> bool {
-    std::env::var_os(RUNNER_VARIABLE).is_some_and(|value| value == "true")
-}
 
 /// The file for summaries that the CI names, when it does.
 pub fn summary_file() -> Option<PathBuf> {
@@ -36,7 +29,7 @@ pub fn append(file: &Path, summary: &str) -> io::Result<()> {
 
 /// The annotations of a run, as lines for the runner; none elsewhere.
 pub fn annotations(view: &RunView, comparison: &Comparison) -> Vec<String> {
-    if !is_runner_reading() {
+    if !crate::render::is_runner_reading() {
         return Vec::new();
     }
     let here = std::env::current_dir().unwrap_or_default();

@@ -21,7 +21,6 @@ mod run;
 mod scaffold;
 mod schema;
 pub(crate) mod select;
-pub(crate) use self::run::targets;
 pub(crate) mod sources;
 mod tools;
 mod toolsets;
@@ -31,13 +30,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use packtrain_config::{Config, ConfigError, Flags, Loaded, Sources};
+use packtrain_config::{ConfigError, Flags, Loaded, Sources};
 use packtrain_model::Exit;
-use packtrain_tools::Registry;
 
 use crate::daemon::wire::ProjectKey;
 use crate::exit::CliError;
+pub(crate) use crate::render::Format;
 use crate::render::{self, Color};
+use crate::workplace::{Workspace, refused};
 use crate::{names, tool_files, wiring};
 
 /// Runs one trail on every device at once: browsers, Android phones and iPhones side by side, read
@@ -163,15 +163,22 @@ impl Context {
             flags,
         });
         let mut loaded = loaded.map_err(refused)?;
-        names::check(&mut loaded);
+        check(&mut loaded);
         render::diagnostics(&loaded.warnings, self.color.on_stderr());
         Ok(loaded)
     }
 }
 
+/// Adds the mistakes that the configuration itself cannot find.
+fn check(loaded: &mut Loaded) {
+    let mut values = crate::matrix::check_values(loaded);
+    loaded.mistakes.append(&mut values);
+    names::check(loaded);
+}
+
 /// The configuration, when nothing is wrong with it, names included.
 pub(crate) fn checked(mut loaded: Loaded) -> Result<Loaded, ConfigError> {
-    names::check(&mut loaded);
+    check(&mut loaded);
     loaded.whole()
 }
 
@@ -239,24 +246,6 @@ impl Context {
     }
 }
 
-/// A configuration with mistakes, as people are told.
-pub(crate) fn refused(error: ConfigError) -> CliError {
-    match error {
-        ConfigError::Invalid(mistakes) => CliError::mistakes("the configuration", mistakes),
-        ConfigError::Unreadable { .. }
-        | ConfigError::TooLarge { .. }
-        | ConfigError::Inconsistent(_) => CliError::misuse(error.to_string()),
-    }
-}
-
-/// The configuration, and the tools that need no source.
-pub(crate) struct Workspace {
-    pub(crate) config: Config,
-    /// The folder of the configuration.
-    pub(crate) root: PathBuf,
-    pub(crate) registry: Registry,
-}
-
 /// Runs the program; everything it has to say has been printed when this returns.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let cli = match Cli::try_parse_from(arguments) {
@@ -318,16 +307,6 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Config(args) => config::run(&args, &context),
         Command::Keep { order } => wiring::ios::keep(&order).map(|()| Exit::Passed),
     }
-}
-
-/// How data is printed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
-    /// Human-readable.
-    #[default]
-    Text,
-    /// Machine-readable.
-    Json,
 }
 
 /// Errors of ours. When Playwright's driver ends, its client logs what the session's outcome says

@@ -4,6 +4,7 @@
 pub(crate) mod arrivals;
 pub(crate) mod capacity;
 pub(crate) mod devices;
+pub(crate) mod nats;
 pub(crate) mod scratch;
 #[cfg(test)]
 pub(crate) mod tests;

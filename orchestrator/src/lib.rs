@@ -3,31 +3,26 @@
 mod baselines;
 mod ci;
 pub mod cli;
-mod daemon;
-mod descriptors;
-pub mod exit;
 mod farm;
-pub mod http;
 mod live;
 mod matrix;
-mod mcp;
 mod names;
 mod opener;
-pub mod render;
 mod reports;
+mod run_files;
 mod runtime;
 mod search_path;
 mod shutdown;
-pub mod sinks;
+mod sinks;
 mod site;
-mod sources;
-mod tool_files;
-mod toolsets;
-mod trails;
-mod wiring;
-mod workplace;
 
 use std::process::ExitCode;
+
+use packtrain_daemon as daemon;
+use packtrain_terminal::{exit, render};
+use packtrain_toolsets::store as toolsets;
+use packtrain_wiring as wiring;
+use packtrain_workplace::{self as workplace, sources, tool_files, trails};
 
 /// Many devices mean many small allocations on one thread that another one frees, which is what
 /// the C library's allocator is slow at (docs/decisions/0009).
@@ -40,6 +35,6 @@ pub fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     search_path::complete();
-    descriptors::raise();
+    wiring::descriptors::raise();
     ExitCode::from(render::ended(cli::run(std::env::args_os())).code())
 }

@@ -1,8 +1,9 @@
 //! The report of a run that goes on, served on loopback to whoever knows its address.
 
-pub(crate) mod files;
+mod files;
 mod follow;
 mod page;
+mod sink;
 
 use std::io;
 use std::path::Path;
@@ -11,8 +12,8 @@ use std::sync::Arc;
 use packtrain_engine::Sink;
 
 pub(crate) use self::follow::Followed;
-use crate::http::door::{Door, Policy, Serving};
-use crate::sinks::follow::Follow;
+use self::sink::Follow;
+use packtrain_door::door::{Door, Policy, Serving};
 
 /// The report, up as long as this lives.
 pub(crate) struct LiveReport {

@@ -11,7 +11,6 @@ use packtrain_model::trail::Trail;
 use packtrain_model::{Diagnostic, Source, Span, yaml};
 use packtrain_tools::why_no_pattern;
 
-use crate::matrix;
 use crate::wiring::web;
 
 /// So many letters may be wrong, missing, surplus or swapped; fewer in a short word.
@@ -29,7 +28,7 @@ pub(crate) fn did_you_mean<'a>(
 /// language in which a farm's devices are chosen.
 pub(crate) fn check(loaded: &mut Loaded) {
     let config = &loaded.config;
-    let mut found = matrix::check_values(loaded);
+    let mut found = Vec::new();
     let on = config.farm.on.as_deref().unwrap_or_default();
     if let Err(error) = Requirement::parse(on) {
         let hint = "`packtrain farm why --help` shows how it is written";

@@ -11,6 +11,7 @@ use packtrain_report::{HtmlOptions, JunitOptions, RunView};
 
 use crate::baselines::of_run;
 use crate::exit::CliError;
+use crate::run_files::file;
 
 /// Copies that somebody asked for.
 #[derive(Debug, Clone, Default)]
@@ -215,14 +216,6 @@ pub(crate) fn read(folder: &Path) -> Result<(RunView, Option<String>), CliError>
         )
     });
     Ok((view, torn))
-}
-
-/// A file of the run. Paths come from the journal, which may come from anywhere.
-pub(crate) fn file(folder: &Path, path: &str) -> Option<Vec<u8>> {
-    let mut parts = Path::new(path).components();
-    let inside = parts.all(|part| matches!(part, std::path::Component::Normal(_)));
-    let read = inside.then(|| crate::live::files::regular(folder, path));
-    read.flatten().map(|(_, bytes)| bytes)
 }
 
 fn copy(path: &Path, content: &str) -> Result<(), CliError> {

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_rt::{Arbiter, ArbiterHandle, System};
+use actix_rt::System;
 
 use crate::exit::CliError;
 use crate::shutdown::{Interrupts, kill_descendants};
@@ -41,12 +41,4 @@ pub fn block_on_stoppable<T>(
     kill_descendants();
     packtrain_program::unwatch();
     answer
-}
-
-/// Threads for actors. Their handlers are short, so a few serve any number of devices. Call from
-/// inside [`block_on`].
-pub fn arbiters(devices: usize) -> Vec<ArbiterHandle> {
-    (0..devices.div_ceil(200).clamp(1, 4))
-        .map(|_| Arbiter::new().handle())
-        .collect()
 }

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use packtrain_orchestrator::http::door::{Admits, Door, Limits, Policy, Tokens};
-use packtrain_orchestrator::http::front::SessionLimits;
+use packtrain_door::door::{Admits, Door, Limits, Policy, Tokens};
+use packtrain_door::front::SessionLimits;
 use packtrain_tests::{ended, until};
 
 use self::matrix::{Endpoint, Pages, Token, matrix};

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use packtrain_orchestrator::http::door::{Door, Policy, Serving, Tokens};
-use packtrain_orchestrator::http::front::{self, SessionLimits, Sessions};
+use packtrain_door::door::{Door, Policy, Serving, Tokens};
+use packtrain_door::front::{self, SessionLimits, Sessions};
 use packtrain_tests::{Ended, repository};
 use tokio::runtime::Runtime;
 

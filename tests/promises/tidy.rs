@@ -7,82 +7,21 @@ use std::process::Command;
 use packtrain_tests::{Ended, repository};
 use serde_json::Value;
 
-/// What each crate may use of ours, development aside. See ARCHITECTURE.md.
-const MAY_USE: [(&str, &[&str]); 19] = [
-    ("packtrain-config", &["packtrain-yaml"]),
-    ("packtrain-drivers", &[]),
-    ("packtrain-program", &[]),
-    ("packtrain-virtual", &["packtrain-yaml"]),
-    ("packtrain-yaml", &[]),
-    (
-        "packtrain-testing",
-        &["packtrain-drivers", "packtrain-virtual"],
-    ),
-    (
-        "packtrain-driver-adb",
-        &["packtrain-drivers", "packtrain-program"],
-    ),
-    (
-        "packtrain-driver-playwright",
-        &["packtrain-drivers", "packtrain-program"],
-    ),
-    (
-        "packtrain-driver-wda",
-        &["packtrain-drivers", "packtrain-program"],
-    ),
-    ("packtrain-device-actors", &["packtrain-drivers"]),
-    ("packtrain-model", &["packtrain-drivers", "packtrain-yaml"]),
-    (
-        "packtrain-record",
-        &["packtrain-drivers", "packtrain-model"],
-    ),
-    (
-        "packtrain-compare",
-        &["packtrain-drivers", "packtrain-model"],
-    ),
-    (
-        "packtrain-report",
-        &["packtrain-compare", "packtrain-drivers", "packtrain-model"],
-    ),
-    (
-        "packtrain-tools",
-        &[
-            "packtrain-drivers",
-            "packtrain-device-actors",
-            "packtrain-model",
-            "packtrain-program",
-        ],
-    ),
-    (
-        "packtrain-engine",
-        &[
-            "packtrain-compare",
-            "packtrain-drivers",
-            "packtrain-device-actors",
-            "packtrain-model",
-            "packtrain-tools",
-        ],
-    ),
-    (
-        "packtrain-farm",
-        &[
-            "packtrain-drivers",
-            "packtrain-device-actors",
-            "packtrain-engine",
-            "packtrain-model",
-            "packtrain-program",
-        ],
-    ),
-    ("packtrain-orchestrator", &["*"]),
-    (
-        "packtrain-tests",
-        &[
-            "packtrain-orchestrator",
-            "packtrain-testing",
-            "packtrain-virtual",
-        ],
-    ),
-];
+/// What each crate may use of ours, development aside: the code map of ARCHITECTURE.md, by the crates' folders.
+fn may_use() -> BTreeMap<String, BTreeSet<String>> {
+    let text = std::fs::read_to_string(repository().join("ARCHITECTURE.md")).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `"));
+    let rows = rows.filter_map(|row| {
+        let cells: Vec<_> = row.split(" | ").collect();
+        let [folder, _, may_use, _] = cells[..] else {
+            return None;
+        };
+        let words = may_use.split(|c: char| !c.is_alphanumeric() && c != '-');
+        let folder = folder.trim_end_matches('`').to_owned();
+        Some((folder, words.map(str::to_owned).collect()))
+    });
+    rows.collect()
+}
 
 /// Crates that must not appear among the dependencies of others, with the reason.
 const FOREIGN: [(&str, &str, &str); 6] = [
@@ -115,19 +54,34 @@ fn packages() -> Vec<Value> {
 
 #[test]
 fn crates_use_only_what_the_architecture_allows() {
-    let allowed: BTreeMap<_, _> = MAY_USE.into_iter().collect();
+    let allowed = may_use();
+    let packages = packages();
+    let folder = |package: &Value| {
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+        let folder = manifest.parent().unwrap();
+        let folder = folder.strip_prefix(repository().canonicalize().unwrap());
+        folder.unwrap().to_str().unwrap().to_owned()
+    };
+    let folders = packages
+        .iter()
+        .map(|package| (package["name"].as_str().unwrap(), folder(package)));
+    let folders: BTreeMap<_, _> = folders.collect();
     let mut wrong = Vec::new();
-    for package in packages() {
+    for package in &packages {
         let name = package["name"].as_str().unwrap();
-        let Some(may_use) = allowed.get(name) else {
+        let Some(may_use) = allowed.get(&folders[name]) else {
             wrong.push(format!("{name} is not in the table"));
             continue;
         };
         for dependency in package["dependencies"].as_array().unwrap() {
             let used = dependency["name"].as_str().unwrap();
-            let ours = used.starts_with("packtrain-");
             let for_tests = dependency["kind"] == "dev";
-            if ours && !for_tests && !may_use.contains(&"*") && !may_use.contains(&used) {
+            let short = folders
+                .get(used)
+                .map(|folder| folder.rsplit('/').next().unwrap());
+            // Either these, or all but these.
+            let is_refused = |short| may_use.contains("all") == may_use.contains(short);
+            if !for_tests && short.is_some_and(is_refused) {
                 wrong.push(format!("{name} uses {used}"));
             }
             for (who, what, why) in FOREIGN {
@@ -141,25 +95,32 @@ fn crates_use_only_what_the_architecture_allows() {
 }
 
 #[test]
-fn only_wiring_names_a_concrete_driver() {
-    let wrong: Vec<_> = rust_files(&repository().join("orchestrator/src"))
-        .into_iter()
-        .filter(|file| {
-            let name = file.display().to_string();
-            !name.ends_with("/wiring.rs") && !name.contains("/wiring/")
-        })
-        .filter(|file| {
-            let text = std::fs::read_to_string(file).unwrap();
-            [
-                "packtrain_driver_playwright",
-                "packtrain_driver_adb",
-                "packtrain_driver_wda",
-            ]
-            .iter()
-            .any(|name| text.contains(name))
-        })
-        .collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
+fn folders_of_the_program_use_each_other_in_no_circle() {
+    let root = repository().join("orchestrator/src");
+    let room = |file: &Path| {
+        let first = file.strip_prefix(&root).unwrap().iter().next().unwrap();
+        first.to_str().unwrap().trim_end_matches(".rs").to_owned()
+    };
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in rust_files(&root) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let used = uses.entry(room(&file)).or_default();
+        for path in text.split("crate::").skip(1) {
+            let group = path.strip_prefix('{').map(|group| group.split('}').next());
+            let names = group.flatten().unwrap_or(path.split("::").next().unwrap());
+            let words = names.split(|c: char| !c.is_alphanumeric() && c != '_');
+            used.extend(words.map(str::to_owned));
+        }
+    }
+    uses.retain(|room, _| room != "lib" && room != "main");
+    // Whoever uses nothing that is left is taken away, until only circles are left.
+    while let Some(free) = uses.iter().find_map(|(room, used)| {
+        let is_free = |name: &String| name == room || !uses.contains_key(name);
+        used.iter().all(is_free).then(|| room.clone())
+    }) {
+        uses.remove(&free);
+    }
+    assert!(uses.is_empty(), "{uses:#?}");
 }
 
 #[test]
@@ -169,7 +130,11 @@ fn only_the_program_reads_the_environment() {
         .filter(|file| {
             let name = file.strip_prefix(repository()).unwrap().to_str().unwrap();
             let is_test = name.starts_with("tests/") || name.contains("/tests");
-            name.contains("src/") && !name.starts_with("orchestrator/src/") && !is_test
+            let of_the_program = ["src", "daemon", "terminal", "wiring", "workplace"];
+            let is_program = |room: &&str| name.starts_with(&format!("orchestrator/{room}/"));
+            name.contains("src/")
+                && !of_the_program.iter().any(|room| is_program(&room))
+                && !is_test
         })
         .filter(|file| std::fs::read_to_string(file).unwrap().contains("env::var"))
         .collect();

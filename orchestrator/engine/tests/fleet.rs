@@ -408,14 +408,3 @@ impl Store for Keeping {
         Ok(None)
     }
 }
-
-/// Runs a test as the program does: on an actix system over a multi-thread runtime.
-pub(crate) fn in_system(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
-    let runtime = Arc::new(runtime);
-    actix_rt::System::with_tokio_rt(move || runtime).block_on(test);
-}

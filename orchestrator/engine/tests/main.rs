@@ -18,7 +18,8 @@ use packtrain_model::{Blame, CancelCause, Exit, Outcome, RunEvent, RunId};
 use packtrain_tools::{Caller, Confines, Registry, SharedRegistry};
 use tokio::sync::mpsc;
 
-use crate::fleet::{Bench, Fake, in_system, registry, trail};
+use crate::fleet::{Bench, Fake, registry, trail};
+use packtrain_testing::in_system;
 
 fn retrying(retries: u32) -> RunOptions {
     RunOptions {

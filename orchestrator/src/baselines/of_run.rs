@@ -10,7 +10,7 @@ use packtrain_compare::runs::{
 use packtrain_report::RunView;
 
 use super::Kept;
-use crate::reports;
+use crate::run_files;
 
 /// The folder of approved pictures in a run's folder.
 const APPROVED: &str = "approved";
@@ -36,7 +36,7 @@ pub(crate) fn compare(view: &RunView, folder: &Path) -> Option<RunComparison> {
     if !has_baselines.contains(&true) {
         return None;
     }
-    let file = |path: &str| reports::file(folder, path);
+    let file = |path: &str| run_files::file(folder, path);
     let (mut run, pictures) = packtrain_report::comparison::input(view, &mut { file });
     run.sessions.retain(|session| has_baselines[session.trail]);
     let mut bytes = |digest: &str| file(pictures.get(digest)?);

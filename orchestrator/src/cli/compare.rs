@@ -89,7 +89,7 @@ impl Recorded {
         if let Some(torn) = torn {
             render::say(&format!("warning: {torn}"));
         }
-        let mut file = |path: &str| reports::file(&folder, path);
+        let mut file = |path: &str| crate::run_files::file(&folder, path);
         let (run, pictures) = packtrain_report::comparison::input(&view, &mut file);
         Ok(Self {
             run,
@@ -102,7 +102,7 @@ impl Recorded {
 
     /// The files of its pictures, by digest.
     pub(super) fn pictures(&self) -> impl FnMut(&str) -> Option<Vec<u8>> + '_ {
-        |digest| reports::file(&self.folder, self.pictures.get(digest)?)
+        |digest| crate::run_files::file(&self.folder, self.pictures.get(digest)?)
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use packtrain_config::Flags;
+use packtrain_mcp::AgentServer;
 use packtrain_model::Exit;
 use serde_json::json;
 
@@ -86,11 +87,14 @@ pub(crate) fn run(args: &DaemonArgs, context: &Context) -> Result<Exit, CliError
             let options = ServeOptions {
                 project: context.project_key(),
                 toolsets,
+                checks: super::checked,
                 port: loaded.config.agents.port,
                 idle: idle.map(|minutes| Duration::from_secs(minutes * 60)),
                 is_watched: !args.serving.background,
             };
-            runtime::block_on_stoppable(async |interrupts| serve(options, interrupts).await)
+            runtime::block_on_stoppable(async |interrupts| {
+                serve::<AgentServer>(options, interrupts.first().child_token()).await
+            })
         }
         Some(DaemonCommand::Start { detach: true, idle }) => start(*idle).map(|()| Exit::Passed),
         Some(DaemonCommand::Start {

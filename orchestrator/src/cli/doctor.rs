@@ -8,6 +8,7 @@ use serde_json::json;
 use super::{Context, Format, refused};
 use crate::daemon::client;
 use crate::exit::CliError;
+use crate::farm::nats;
 use crate::wiring::health::{self, Finding, State};
 use crate::{render, runtime};
 
@@ -32,11 +33,14 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
     let config = &loaded.config;
     let (fixed, mut findings) = runtime::block_on(async {
         let fixed = if args.fix {
-            health::fix(config).await
+            let devices = health::fix(config).await;
+            devices.and(nats::fix_nats_server(config).await)
         } else {
             Ok(())
         };
-        Ok((fixed, health::findings(config).await?))
+        let mut findings = health::findings(config).await?;
+        findings.push(nats::nats_server(config).await);
+        Ok((fixed, findings))
     })?;
     findings.extend(daemon());
     let complete = findings

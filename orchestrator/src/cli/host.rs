@@ -283,7 +283,7 @@ async fn serve(
         devices: devices.clone(),
         folder: Arc::new(folder),
         allows_commands: offer.allows_commands,
-        arbiter: runtime::arbiters(1).swap_remove(0),
+        arbiter: crate::workplace::arbiters(1).swap_remove(0),
         closing: closing.clone(),
     };
     let workplace = Arc::new(workplace);
@@ -330,7 +330,7 @@ fn fleet(wiring: &Wiring, offered: &[DeviceInfo], fence: &Fence) -> Result<Fleet
         .filter(|connector| offered.iter().any(|info| info.id == *connector.id()))
         .map(|connector| fence.around(Arc::clone(connector)))
         .collect();
-    let arbiters = runtime::arbiters(connectors.len());
+    let arbiters = crate::workplace::arbiters(connectors.len());
     Fleet::start(connectors, &arbiters).map_err(|error| CliError::misuse(error.to_string()))
 }
 

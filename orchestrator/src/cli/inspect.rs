@@ -22,7 +22,6 @@ use packtrain_model::{CancelCause, Exit, Outcome, RunId};
 use packtrain_tools::{Caller, LogListener, Registry, SharedRegistry};
 use serde_json::json;
 
-use super::run::targets;
 use super::select::select;
 use super::{Context, Format, Workspace, scaffold};
 use crate::daemon::wire::{DeviceNews, DevicesNews, Wants};
@@ -31,7 +30,7 @@ use crate::exit::CliError;
 use crate::sinks::{self, calls::Calls};
 use crate::sources::{COMMAND_LINE, Purpose, may_call_sources};
 use crate::wiring::{DeviceSelection, Wiring};
-use crate::workplace::Tools;
+use crate::workplace::{Tools, targets};
 use crate::{render, runtime};
 
 /// How long a look or a call may take.
@@ -386,7 +385,7 @@ fn on_device(
             device,
             wiring,
         } = interrupts.interruptible(choosing).await?;
-        let fleet = Fleet::start(vec![connector], &runtime::arbiters(1))
+        let fleet = Fleet::start(vec![connector], &crate::workplace::arbiters(1))
             .map_err(|error| CliError::misuse(error.to_string()))?;
         // What a source prints is what its author looks for; of one that does not start it is told
         // anyway.

@@ -26,18 +26,17 @@ use packtrain_tools::{Caller, Registry};
 
 pub(crate) use self::args::{RunArgs, secret};
 use self::choice::last_failed;
-pub(crate) use self::given::targets;
 use self::recording::{Recording, RunFolder};
 pub(crate) use self::shown::ShownArgs;
 use super::check::Calls;
 use super::inspect::refuse_taken;
 use super::select::select;
 use super::{Context, Workspace, refused};
-use crate::descriptors;
 use crate::exit::CliError;
 use crate::render;
 use crate::shutdown::Interrupts;
 use crate::sources::{self, Purpose};
+use crate::wiring::descriptors;
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::workplace::Tools;
 use crate::{matrix, names, runtime, trails};
@@ -284,7 +283,7 @@ fn fleet(wiring: &Wiring, plan: &Plan) -> Result<Fleet, CliError> {
         .filter(|connector| plan.device(connector.id()).is_some())
         .map(Arc::clone)
         .collect();
-    let arbiters = runtime::arbiters(connectors.len());
+    let arbiters = crate::workplace::arbiters(connectors.len());
     Fleet::start(connectors, &arbiters).map_err(|error| CliError::misuse(error.to_string()))
 }
 

@@ -7,17 +7,14 @@ use clap::Args;
 use packtrain_config::Flags;
 use packtrain_model::Exit;
 use packtrain_tools::SourceStatus;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::tools::columns;
 use super::{Context, Format};
 use crate::exit::CliError;
-use crate::sources::{Purpose, RunningSources};
+use crate::sources::{Purpose, RunStatus, RunningSources, STATUS_FILE};
 use crate::{render, runtime};
 
-/// The file of a run that tells how its sources are.
-pub(crate) const STATUS_FILE: &str = "sources/status.json";
 /// How often a run that is watched is looked at.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -38,19 +35,6 @@ pub(crate) struct SourcesArgs {
     /// How to print them
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
-}
-
-/// What a run tells of its sources.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RunStatus {
-    /// Whether the run is over.
-    pub(crate) ended: bool,
-    /// The process that runs it.
-    pub(crate) pid: u32,
-    /// Invocations whose ids work.
-    pub(crate) open_invocations: usize,
-    /// The sources.
-    pub(crate) sources: Vec<SourceStatus>,
 }
 
 /// `packtrain sources`.

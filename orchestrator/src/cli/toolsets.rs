@@ -12,7 +12,7 @@ use serde_json::json;
 use super::tools::columns;
 use super::{Context, Format, check};
 use crate::exit::CliError;
-use crate::toolsets::{Place, StoreError, Stored, ToolsetStore};
+use crate::toolsets::{Place, Stored, ToolsetStore};
 use crate::{render, runtime};
 
 #[derive(Debug, Args)]
@@ -235,25 +235,6 @@ fn accept(
         &format!("{name}: accepted {shown} as it is defined now"),
     );
     Ok(())
-}
-
-impl From<StoreError> for CliError {
-    fn from(error: StoreError) -> Self {
-        use StoreError::{Full, Name, ReadOnly, TooLarge, Unknown};
-        let is_misuse = matches!(
-            error,
-            Full(_) | Name(_) | ReadOnly(_) | TooLarge { .. } | Unknown { .. }
-        );
-        let told = if is_misuse {
-            Self::misuse(error.to_string())
-        } else {
-            Self::infrastructure(error.to_string())
-        };
-        match error.hint() {
-            Some(hint) => told.hint(hint),
-            None => told,
-        }
-    }
 }
 
 fn done(format: Format, data: &serde_json::Value, words: &str) {

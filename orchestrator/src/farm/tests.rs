@@ -17,6 +17,7 @@ use packtrain_farm::host::workplace::{OpenRun, Opening, Workplace};
 use packtrain_farm::wire::OutOfService;
 use packtrain_model::trail::Trail;
 use packtrain_model::{Outcome, RunEvent, RunId};
+use packtrain_testing::in_system;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
@@ -24,8 +25,6 @@ use tokio_util::task::TaskTracker;
 use super::devices::{advertise, keep_connected};
 use super::scratch::HostFolder;
 use super::workplace::HostWorkplace;
-use crate::cli::select::known;
-use crate::runtime;
 use crate::wiring::{DeviceSelection, Wiring};
 
 /// How long what is started for a test may take to end.
@@ -79,10 +78,10 @@ impl Lab {
         let wiring = Wiring::new(&Config::default(), wanted, false)
             .await
             .unwrap();
-        let phone = known(&wiring).remove(0);
+        let phone = wiring.connectors()[0].describe();
         let connector = Arc::clone(&wiring.connectors()[0]);
         assert_eq!(*connector.id(), phone.id);
-        let fleet = Fleet::start(vec![connector], &runtime::arbiters(1)).unwrap();
+        let fleet = Fleet::start(vec![connector], &crate::workplace::arbiters(1)).unwrap();
         let labels = [("lab".to_owned(), "berlin".to_owned())].into();
         let devices = advertise(&wiring, vec![phone], &labels);
         let lab = Self {
@@ -138,7 +137,7 @@ impl Lab {
             devices: self.devices.clone(),
             folder: Arc::new(folder),
             allows_commands,
-            arbiter: runtime::arbiters(1).swap_remove(0),
+            arbiter: crate::workplace::arbiters(1).swap_remove(0),
             closing: self.closing.clone(),
         };
         let opening = Opening {
@@ -205,16 +204,6 @@ fn trail(calls: &[&str]) -> String {
         .iter()
         .map(|call| format!("  - step: x\n    recording:\n      android:\n        - {call}\n"));
     format!("trail:\n{}", steps.collect::<String>())
-}
-
-pub(crate) fn in_system(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
-    let runtime = Arc::new(runtime);
-    actix_rt::System::with_tokio_rt(move || runtime).block_on(test);
 }
 
 fn message(outcome: &Outcome) -> String {

@@ -19,11 +19,11 @@ use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
 use super::scratch::{HostFolder, RunFolder};
-use crate::cli::{Workspace, refused};
 use crate::exit::CliError;
 use crate::sources::Purpose;
 use crate::tool_files;
 use crate::workplace::Tools;
+use crate::workplace::{Workspace, refused};
 
 /// What the names of this program's variables begin with.
 const OWN_VARIABLES: &str = "PACKTRAIN_";

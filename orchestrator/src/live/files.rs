@@ -1,16 +1,13 @@
 //! Files of a run's folder for a browser: those that reports link to, and none that a link or a `..`
 //! leads to.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
+
+use crate::run_files::regular;
 
 /// The folders that reports link into. What devices logged
 /// is not among them, nor what traces hold: no secret is taken out of those.
 const FOLDERS: [&str; 5] = ["artifacts", "downloads", "pictures", "sources", "trees"];
-/// Bytes of a file.
-const MOST: u64 = 256 * 1024 * 1024;
-
 /// A file as it is sent.
 pub(super) struct Sent {
     pub(super) media_type: &'static str,
@@ -33,27 +30,6 @@ pub(super) fn read(folder: &Path, encoded: &str) -> Option<Sent> {
         is_shown,
         bytes,
     })
-}
-
-/// A file below the run's folder that is where its path says, so no link is on the way, and its content.
-pub(crate) fn regular(folder: &Path, below: &str) -> Option<(PathBuf, Vec<u8>)> {
-    let folder = fs::canonicalize(folder).ok()?;
-    let path = fs::canonicalize(folder.join(below)).ok()?;
-    if path.strip_prefix(&folder).ok()? != Path::new(below) {
-        return None;
-    }
-    let bytes = whole(&path).ok().flatten()?;
-    Some((path, bytes))
-}
-
-fn whole(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    // Opening a pipe would wait for somebody who writes.
-    if !fs::symlink_metadata(path)?.is_file() {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MOST + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= MOST).then_some(bytes))
 }
 
 /// A part of a path without its percent signs, if it names something in a folder.

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::reports;
+use crate::{reports, run_files};
 
 /// How many bytes of events are kept, as lines of the journal. Of a longer run the journal is read.
 const MOST_KEPT: usize = 64 * 1024 * 1024;
@@ -137,7 +137,7 @@ impl Followed {
     /// The page.
     pub(super) async fn page(self: &Arc<Self>) -> Result<String, NotShown> {
         self.show(|moment, folder| {
-            let files = &mut |path: &str| reports::file(folder, path);
+            let files = &mut |path: &str| run_files::file(folder, path);
             html(&moment.view, &moment.comparison, &options(), files).map_err(NotShown::because)
         })
         .await
@@ -224,7 +224,7 @@ impl Followed {
         let begun = Instant::now();
         let news = *self.news.borrow();
         let view = self.view()?;
-        let files = &mut |path: &str| reports::file(&self.folder, path);
+        let files = &mut |path: &str| run_files::file(&self.folder, path);
         let comparison = packtrain_report::comparison::compare(&view, files);
         let data = html_data(&view, &comparison, &options(), files);
         let data = data.map_err(NotShown::because)?;

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::files;
 use super::follow::{Followed, NotShown};
-use crate::http::door::Refusal;
+use packtrain_door::door::Refusal;
 
 /// Answers at every path, with the address's token as its first segment.
 pub(super) fn router(run: Arc<Followed>) -> Router {

@@ -160,13 +160,5 @@ pub(crate) fn on_both(test: impl AsyncFn(Platform)) {
 
 /// Runs a test on one phone.
 pub(crate) fn on(platform: Platform, test: impl AsyncFn(Platform)) {
-    let runtime = Arc::new(
-        tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .unwrap(),
-    );
-    let system = actix_rt::System::with_tokio_rt(move || runtime);
-    system.block_on(test(platform));
+    packtrain_testing::in_system(test(platform));
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use packtrain_device_actors::Fleet;
+use packtrain_door::callbacks::CallbackServer;
 use packtrain_drivers::{
     ActionReport, BoxFuture, Command, CommandContext, DeviceId, DeviceInfo, DriverError, EventSink,
     Observation, Platform, Size, WebCommand,
@@ -16,14 +17,13 @@ use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::{DecodeError, Value};
 use packtrain_model::{AttemptNumber, RunId, SessionId, SessionIndex};
-use packtrain_orchestrator::http::callbacks::CallbackServer;
-use packtrain_orchestrator::sinks::disk::Disk;
 use packtrain_record::JournalWriter;
 use packtrain_testing::{Script, scripted};
 use packtrain_tools::{
     Answer, Call, CallbackLimits, Callbacks, Caller, Kind, Launch, LaunchProgram, Registry,
     SourceSettings, SupervisorOptions, Tool, ToolError, ToolSources, ToolSpec, Transport,
 };
+use packtrain_workplace::disk::Disk;
 
 use crate::ROUNDS;
 use crate::client::{Connection, median, quantile};
@@ -56,7 +56,7 @@ struct Bench {
     sources: ToolSources,
     /// Its devices live as long as it does.
     _here: Here,
-    _server: packtrain_orchestrator::http::door::Serving,
+    _server: packtrain_door::door::Serving,
     _folder: tempfile::TempDir,
 }
 

@@ -1,6 +1,6 @@
 //! Everything that an endpoint must refuse, tried on one endpoint after the other.
 
-use packtrain_orchestrator::http::door::Tokens;
+use packtrain_door::door::Tokens;
 
 use super::wire::{Answer, Request, address, exchange};
 

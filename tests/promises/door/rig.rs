@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use packtrain_orchestrator::http::callbacks::CallbackServer;
-use packtrain_orchestrator::http::door::{Door, Policy, Serving, Tokens};
-use packtrain_orchestrator::http::front::{self, SessionLimits, Sessions, Visitor};
+use packtrain_door::callbacks::CallbackServer;
+use packtrain_door::door::{Door, Policy, Serving, Tokens};
+use packtrain_door::front::{self, SessionLimits, Sessions, Visitor};
 use packtrain_tools::{CallbackLimits, Callbacks, Invocations, Registry, SharedRegistry};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{

@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use packtrain_orchestrator::http::front::SessionLimits;
+use packtrain_door::front::SessionLimits;
 use packtrain_tests::until;
 use serde_json::{Value, json};
 

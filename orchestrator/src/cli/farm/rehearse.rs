@@ -22,8 +22,8 @@ use self::stage::{Stage, StageOptions};
 use super::server_error;
 use crate::cli::{Context, Format};
 use crate::exit::CliError;
+use crate::farm::nats::nats_places;
 use crate::shutdown::Interrupts;
-use crate::wiring::health;
 use crate::{render, runtime};
 
 /// The most findings that are told one by one.
@@ -135,7 +135,7 @@ async fn rehearse(
         None => std::env::temp_dir().join(format!("packtrain-rehearsal-{}", std::process::id())),
     };
     let config = context.config(Flags::default())?.config;
-    let found = server::find(&health::nats_places(&config)).await;
+    let found = server::find(&nats_places(&config)).await;
     let found = found.map_err(|error| server_error(&error))?;
     let options = StageOptions {
         folder: folder.clone(),

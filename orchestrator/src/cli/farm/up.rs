@@ -20,8 +20,8 @@ use tokio_util::sync::CancellationToken;
 use super::{address, computer, farm_error, server_error, token};
 use crate::cli::{Context, Format, host};
 use crate::exit::CliError;
+use crate::farm::nats::nats_places;
 use crate::shutdown::Interrupts;
-use crate::wiring::health;
 use crate::{render, runtime};
 
 /// The port for clients when only an address is given.
@@ -86,7 +86,7 @@ async fn up(
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
     let starting = async {
-        let found = server::find(&health::nats_places(config)).await;
+        let found = server::find(&nats_places(config)).await;
         let found = found.map_err(|error| server_error(&error))?;
         let name = match args.name {
             Some(name) => name,

@@ -1,30 +1,16 @@
 //! What a run is given besides trails and devices: the app under test, and arguments.
 
 use packtrain_config::{Config, ScreenshotPolicy};
-use packtrain_drivers::{Platform, Rect};
+use packtrain_drivers::Rect;
 use packtrain_engine::{Ambiguity, Mask, RequestedTrail, RunOptions, Screenshots, SessionOptions};
 use packtrain_model::trail::GivenArg;
 use packtrain_model::yaml::Value;
-use packtrain_tools::{Target, Targets};
+use packtrain_tools::Targets;
 
 use super::RunArgs;
 use crate::cli::Context;
 use crate::exit::CliError;
-
-/// The apps under test, as the configuration has them.
-pub(crate) fn targets(config: &Config) -> Targets {
-    let named = config.targets.iter();
-    let mut targets = Targets {
-        named: named
-            .map(|(name, configured)| (name.clone(), target(name, configured)))
-            .collect(),
-        ..Targets::default()
-    };
-    if let Some(word) = &config.target {
-        targets.default = targets.called(word);
-    }
-    targets
-}
+use crate::workplace::targets;
 
 /// The apps under test: those of the configuration, and what the flags say.
 ///
@@ -110,19 +96,6 @@ pub(super) fn args_for(
             "the trails' arguments do not fit",
             mistakes,
         ))
-    }
-}
-
-fn target(name: &str, configured: &packtrain_config::Target) -> Target {
-    let ids = &configured.app_ids;
-    Target {
-        name: Some(name.to_owned()),
-        app_ids: [
-            (Platform::Android, ids.android.clone()),
-            (Platform::Ios, ids.ios.clone()),
-        ]
-        .into(),
-        base_url: configured.base_url.clone(),
     }
 }
 

@@ -23,7 +23,8 @@ use crate::render::{self, Color};
 use crate::reports::Copies;
 use crate::shutdown::Interrupts;
 use crate::sinks::live::{Above, Live};
-use crate::sinks::{disk::Disk, lines::Lines, ndjson::Ndjson};
+use crate::sinks::{lines::Lines, ndjson::Ndjson};
+use crate::workplace::disk::Disk;
 
 /// How long a run may take after a signal before it is given up. Its sessions have less.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);

@@ -1,0 +1,406 @@
+//! Who drives devices by the Model Context Protocol: everybody who is connected, with what is theirs.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use packtrain_drivers::DeviceId;
+use tokio::sync::{Semaphore, broadcast};
+use tokio_util::sync::CancellationToken;
+
+use super::activity::Activity;
+use super::held::Held;
+use super::project::Project;
+use super::runs::AgentRun;
+use super::wire::AgentNews;
+use packtrain_toolsets::tools::Equipped;
+
+/// The most runs that are remembered of an agent, and that it has under way.
+const RUNS: usize = 64;
+const RUNS_AT_ONCE: usize = 8;
+/// The most of a client's name.
+const NAME_LETTERS: usize = 80;
+
+/// Changes that may wait for whoever tells them.
+const UPDATES: usize = 64;
+
+/// Something that an agent may want to hear of.
+#[derive(Debug, Clone)]
+pub enum Update {
+    /// The list of tools is another one.
+    Tools,
+    /// A resource is another one.
+    Resource(String),
+}
+
+/// How an agent is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// By `packtrain mcp`: as long as the connection lives.
+    Stdio,
+    /// By a session over HTTP.
+    Http,
+    /// By single requests over HTTP, which have no end.
+    Requests,
+}
+
+impl Transport {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+            Self::Requests => "http, no session",
+        }
+    }
+}
+
+/// Somebody who is connected. What they hold is theirs alone and goes with them.
+pub struct Agent {
+    /// `a1`, `a2`, ...
+    pub id: String,
+    /// How it came.
+    pub transport: Transport,
+    /// What it works in.
+    pub project: Arc<Project>,
+    /// Cancelled when it is gone.
+    pub gone: CancellationToken,
+    /// Its session over HTTP.
+    pub session: Option<String>,
+    /// Places of its runs.
+    pub run_places: Arc<Semaphore>,
+    /// What it asks for.
+    pub activity: Arc<Activity>,
+    _using: Arc<()>,
+    updates: broadcast::Sender<Update>,
+    state: Mutex<State>,
+}
+
+struct State {
+    name: String,
+    protocol: Option<String>,
+    equipped: Equipped,
+    held: BTreeMap<String, Arc<Held>>,
+    /// The devices that calls of it wait for.
+    wanted: Vec<DeviceId>,
+    runs: Vec<Arc<AgentRun>>,
+}
+
+impl Agent {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who it is, for people: `claude (a3)`.
+    pub fn title(&self) -> String {
+        format!("{} ({})", self.state().name, self.id)
+    }
+
+    /// Whether such a title is its own, whatever it calls itself now.
+    pub(crate) fn is_titled(&self, title: &str) -> bool {
+        title.ends_with(&format!(" ({})", self.id))
+    }
+
+    /// Its lease of a device, while that is good.
+    pub fn lease_of(&self, device: &DeviceId) -> Option<String> {
+        let state = self.state();
+        let mut held = state.held.values();
+        let held = held.find(|held| held.device.id == *device && !held.is_over())?;
+        Some(held.handle.clone())
+    }
+
+    /// A call of it wants a device, as long as this lives.
+    pub(crate) fn acquires(&self, device: &DeviceId) -> Acquiring<'_> {
+        self.state().wanted.push(device.clone());
+        Acquiring {
+            agent: self,
+            device: device.clone(),
+        }
+    }
+
+    /// Whether it has a device to keep: it has a lease of it, or another call of it is about to.
+    pub(crate) fn keeps(&self, device: &DeviceId) -> bool {
+        let wanted = self
+            .state()
+            .wanted
+            .iter()
+            .filter(|it| *it == device)
+            .count();
+        wanted > 1 || self.lease_of(device).is_some()
+    }
+
+    /// Whether it has nothing that it would lose with its project.
+    pub fn has_nothing(&self) -> bool {
+        let state = self.state();
+        state.held.is_empty() && state.runs.iter().all(|run| run.is_over())
+    }
+
+    /// Takes down what a client says about itself.
+    pub fn introduce(&self, name: &str, protocol: Option<String>) {
+        let shown = name.chars().filter(|letter| !letter.is_control());
+        let name: String = shown.take(NAME_LETTERS).collect();
+        let mut state = self.state();
+        if !name.trim().is_empty() {
+            state.name = name;
+        }
+        if protocol.is_some() {
+            state.protocol = protocol;
+        }
+    }
+
+    /// What it has equipped.
+    pub fn equipped(&self) -> Equipped {
+        self.state().equipped.clone()
+    }
+
+    /// Equips a toolset, or none.
+    pub fn equip(&self, equipped: Equipped) {
+        self.state().equipped = equipped;
+    }
+
+    /// Tells those who listen for it of a change.
+    pub fn tell(&self, update: Update) {
+        // Nobody listens: nobody minds.
+        let _ = self.updates.send(update);
+    }
+
+    /// Every change from now on.
+    pub fn updates(&self) -> broadcast::Receiver<Update> {
+        self.updates.subscribe()
+    }
+
+    /// Gives it a device; the device goes back at once when the agent has gone meanwhile.
+    pub(crate) fn give(&self, held: Arc<Held>) {
+        let mut state = self.state();
+        if self.gone.is_cancelled() {
+            held.abandon();
+        } else {
+            state.held.insert(held.handle.clone(), held);
+        }
+    }
+
+    /// A device of its own.
+    pub fn held(&self, handle: &str) -> Option<Arc<Held>> {
+        self.state().held.get(handle).cloned()
+    }
+
+    /// Everything it has.
+    pub fn all_held(&self) -> Vec<Arc<Held>> {
+        self.state().held.values().cloned().collect()
+    }
+
+    /// Takes a device out of its hands.
+    pub fn take(&self, handle: &str) -> Option<Arc<Held>> {
+        self.state().held.remove(handle)
+    }
+
+    /// Remembers a run that it has started.
+    pub fn started(&self, run: Arc<AgentRun>) {
+        let mut state = self.state();
+        if state.runs.len() >= RUNS {
+            // The oldest that is over makes room.
+            if let Some(over) = state.runs.iter().position(|run| run.is_over()) {
+                state.runs.remove(over);
+            }
+        }
+        state.runs.push(run);
+    }
+
+    /// Its runs, oldest first.
+    pub fn runs(&self) -> Vec<Arc<AgentRun>> {
+        self.state().runs.clone()
+    }
+
+    /// A run of its own.
+    pub fn run(&self, handle: &str) -> Option<Arc<AgentRun>> {
+        let state = self.state();
+        state.runs.iter().find(|run| run.handle == handle).cloned()
+    }
+
+    fn news(&self) -> AgentNews {
+        let state = self.state();
+        AgentNews {
+            id: self.id.clone(),
+            name: state.name.clone(),
+            transport: self.transport.word().to_owned(),
+            protocol: state.protocol.clone(),
+            project: self.project.root.clone(),
+            toolset: state.equipped.name().map(str::to_owned),
+            devices: state
+                .held
+                .values()
+                .map(|held| held.device.id.to_string())
+                .collect(),
+            runs: state.runs.iter().map(|run| run.handle.clone()).collect(),
+            connected_s: self.activity.age().as_secs(),
+            idle_s: self.activity.idle().as_secs(),
+        }
+    }
+
+    /// It is gone: what it has goes back.
+    pub fn leave(&self) {
+        let held = {
+            let mut state = self.state();
+            self.gone.cancel();
+            std::mem::take(&mut state.held)
+        };
+        for held in held.into_values() {
+            held.abandon();
+        }
+    }
+}
+
+/// That a call of an agent wants a device.
+pub(crate) struct Acquiring<'a> {
+    agent: &'a Agent,
+    device: DeviceId,
+}
+
+impl Drop for Acquiring<'_> {
+    fn drop(&mut self) {
+        let mut state = self.agent.state();
+        let wanted = &mut state.wanted;
+        if let Some(at) = wanted.iter().position(|it| *it == self.device) {
+            wanted.swap_remove(at);
+        }
+    }
+}
+
+/// Everybody who is connected. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Agents {
+    all: Arc<Mutex<BTreeMap<u64, Arc<Agent>>>>,
+    next: Arc<AtomicU64>,
+}
+
+impl Agents {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Agent>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who else has a toolset of this name equipped in an agent's project.
+    pub fn equipping(&self, but: &Agent, toolset: &str) -> Option<String> {
+        let all = self.all();
+        let mut others = all.values().filter(|agent| {
+            agent.id != but.id
+                && Arc::ptr_eq(&agent.project, &but.project)
+                && agent.equipped().name() == Some(toolset)
+        });
+        others.next().map(|agent| agent.title())
+    }
+
+    /// Takes somebody in; they leave when what is answered is dropped.
+    pub fn join(
+        &self,
+        transport: Transport,
+        project: Arc<Project>,
+        session: Option<String>,
+    ) -> Present {
+        let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        let agent = Arc::new(Agent {
+            id: format!("a{number}"),
+            transport,
+            _using: Arc::clone(&project.in_use),
+            project,
+            gone: CancellationToken::new(),
+            session,
+            run_places: Arc::new(Semaphore::new(RUNS_AT_ONCE)),
+            updates: broadcast::Sender::new(UPDATES),
+            activity: Activity::new(),
+            state: Mutex::new(State {
+                name: "an agent".to_owned(),
+                protocol: None,
+                equipped: Equipped::default(),
+                held: BTreeMap::new(),
+                wanted: Vec::new(),
+                runs: Vec::new(),
+            }),
+        });
+        self.all().insert(number, Arc::clone(&agent));
+        Present {
+            agents: self.clone(),
+            number,
+            agent,
+        }
+    }
+
+    /// Everybody, first come first.
+    pub fn news(&self) -> Vec<AgentNews> {
+        self.all().values().map(|agent| agent.news()).collect()
+    }
+
+    /// The agent of that id.
+    pub fn get(&self, id: &str) -> Option<Arc<Agent>> {
+        self.all().values().find(|agent| agent.id == id).cloned()
+    }
+
+    /// Those who use a project.
+    pub fn of(&self, project: &Arc<Project>) -> Vec<Arc<Agent>> {
+        let all = self.all();
+        let using = all.values();
+        let using = using.filter(|agent| Arc::ptr_eq(&agent.project, project));
+        using.cloned().collect()
+    }
+
+    /// Tells everybody of a project of a change.
+    pub fn tell(&self, project: &Arc<Project>, update: &Update) {
+        for agent in self.of(project) {
+            agent.tell(update.clone());
+        }
+    }
+
+    /// Tells those of a project who have a toolset equipped of a change.
+    pub fn tell_equipped(&self, project: &Arc<Project>, toolset: &str, update: &Update) {
+        for agent in self.of(project) {
+            if agent.equipped().name() == Some(toolset) {
+                agent.tell(update.clone());
+            }
+        }
+    }
+
+    /// Lets go of devices that nobody has used for long.
+    pub fn reap(&self) {
+        let all: Vec<_> = self.all().values().cloned().collect();
+        for agent in all {
+            for held in agent.all_held() {
+                if held.is_forgotten() && agent.take(&held.handle).is_some() {
+                    // Nobody said that it was done with.
+                    held.abandon();
+                }
+            }
+        }
+    }
+
+    /// Ends everybody.
+    pub fn end_all(&self) {
+        let all: Vec<_> = self.all().values().cloned().collect();
+        for agent in all {
+            agent.leave();
+        }
+    }
+
+    /// Whether nobody is there.
+    pub fn is_empty(&self) -> bool {
+        self.all().is_empty()
+    }
+}
+
+/// That somebody is connected, as long as this lives.
+pub struct Present {
+    agents: Agents,
+    number: u64,
+    agent: Arc<Agent>,
+}
+
+impl Present {
+    /// The agent.
+    pub const fn agent(&self) -> &Arc<Agent> {
+        &self.agent
+    }
+}
+
+impl Drop for Present {
+    fn drop(&mut self) {
+        self.agents.all().remove(&self.number);
+        self.agent.leave();
+    }
+}

@@ -1,0 +1,220 @@
+//! One connection to the daemon's socket.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rmcp::ServiceExt as _;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWriteExt as _, BufReader, ReadBuf};
+use tokio::net::UnixStream;
+use tokio_util::sync::CancellationToken;
+
+use super::agents::Transport;
+use super::build_id::build;
+use super::hub::Hub;
+use super::lent;
+use super::place::DaemonState;
+use super::serve::Answers;
+use super::sessions;
+use super::wire::{self, Answer, DevicesNews, Hello, Problem, Wants, other_build};
+use packtrain_terminal::exit::CliError;
+use packtrain_toolsets::tools::ToolsetTools;
+
+/// What asks for the end, in every version and build; and for the end when nobody uses it.
+const STOP: &str = "stop";
+const RETIRE: &str = "retire";
+/// How long whoever connects may take to say what is wanted.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long an agent that has hung up is still answered.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// Serves whoever has connected, to the end.
+pub(crate) async fn serve<S: Answers>(stream: UnixStream, hub: Arc<Hub>, state: Arc<DaemonState>) {
+    // The folder lets nobody else in; this does not lean on it alone.
+    let own = nix::unistd::geteuid().as_raw();
+    match stream.peer_cred() {
+        Ok(peer) if peer.uid() == own || peer.uid() == 0 => {}
+        Ok(_) | Err(_) => return,
+    }
+    if let Err(error) = converse::<S>(stream, hub, &state).await {
+        tracing::debug!(%error, "a command hung up");
+    }
+}
+
+async fn converse<S: Answers>(
+    stream: UnixStream,
+    hub: Arc<Hub>,
+    state: &DaemonState,
+) -> std::io::Result<()> {
+    let (reader, mut writer) = stream.into_split();
+    let mut reader = BufReader::new(reader);
+    let hello = tokio::time::timeout(HELLO_TIMEOUT, wire::read::<Value>(&mut reader)).await;
+    let hello = match hello {
+        // Whoever only looks whether somebody is there says nothing.
+        Ok(Ok(None)) => return Ok(()),
+        Ok(Ok(Some(hello))) => hello,
+        Ok(Err(_)) | Err(_) => Value::Null,
+    };
+    let version = hello["version"].as_str().unwrap_or_default();
+    // Another version may say the rest in any form, and may end this one.
+    if !version.is_empty() && hello["wants"] == STOP {
+        grant(&mut writer, &json!({ "pid": std::process::id() })).await?;
+        hub.ending.cancel();
+        return Ok(());
+    }
+    if !version.is_empty() && hello["wants"] == RETIRE {
+        return grant(&mut writer, &hub.retire().await).await;
+    }
+    let other = hello["build"].as_str().unwrap_or(version);
+    if !version.is_empty() && other != build() {
+        let error = other_build(build(), other, &hub.users());
+        return refuse(&mut writer, error).await;
+    }
+    let Some(Hello {
+        project,
+        state: files,
+        wants,
+        ..
+    }) = serde_json::from_value(hello)
+        .ok()
+        .filter(|hello: &Hello| hello.build == build())
+    else {
+        return refuse(&mut writer, CliError::misuse("that is no request")).await;
+    };
+    match wants {
+        Wants::Status => grant(&mut writer, state).await,
+        Wants::Agents => grant(&mut writer, &hub.agents.news()).await,
+        Wants::EndAgent(id) => {
+            let ended = hub.end(&id).await;
+            grant(&mut writer, &json!({ "ended": ended })).await
+        }
+        // Answered above.
+        Wants::Stop | Wants::Retire => Ok(()),
+        // Who has a device is so whatever has become of the configuration.
+        Wants::Devices { open: false } => {
+            let devices = hub.devices(&project).await;
+            grant(&mut writer, &DevicesNews { devices }).await
+        }
+        Wants::Devices { open: true } => match hub.project(project, files).await {
+            Ok(project) => {
+                let devices = project.devices().await;
+                // Whoever is answered uses it no more.
+                drop(project);
+                grant(&mut writer, &DevicesNews { devices }).await
+            }
+            Err(error) => refuse(&mut writer, error).await,
+        },
+        Wants::Session(request) => match hub.project(project, files).await {
+            Ok(project) => sessions::carry_out(*request, &hub, &project, reader, writer).await,
+            Err(error) => refuse(&mut writer, error).await,
+        },
+        Wants::Device(request) => match hub.project(project, files).await {
+            Ok(project) => lent::lend(request, &hub, &project, reader, writer).await,
+            Err(error) => refuse(&mut writer, error).await,
+        },
+        Wants::Mcp { toolset } => {
+            let opened = async {
+                let project = hub.project(project, files).await?;
+                // An agent's first list has them all.
+                project.tools().await?;
+                let present = hub.join(Transport::Stdio, Arc::clone(&project));
+                let server = S::connected(&hub, present.agent());
+                if let Some(name) = toolset {
+                    let equipped = ToolsetTools::new(Arc::clone(&project.toolsets)).equip(&name);
+                    let equipped = equipped.map_err(|error| CliError::misuse(error.to_string()))?;
+                    present.agent().equip(equipped);
+                }
+                Ok((server, present))
+            };
+            let (server, present) = match opened.await {
+                Ok(opened) => opened,
+                Err(error) => return refuse(&mut writer, error).await,
+            };
+            grant(&mut writer, &json!({ "agent": present.agent().id })).await?;
+            let gone = present.agent().gone.clone();
+            let (reader, hung_up) = Watched::new(reader);
+            let serving = async {
+                if let Ok(serving) = server.serve_with_ct((reader, writer), gone.clone()).await {
+                    // That it broke off is its end.
+                    let _ = serving.waiting().await;
+                }
+            };
+            let given_up = async {
+                hung_up.cancelled().await;
+                // What it has asked for is answered, when that does not take long.
+                tokio::time::sleep(LAST_ANSWERS).await;
+                gone.cancel();
+            };
+            tokio::pin!(serving);
+            tokio::select! {
+                () = &mut serving => {}
+                () = given_up => {
+                    // What it holds goes back now, whatever is still under way.
+                    present.agent().leave();
+                    serving.await;
+                }
+            }
+            drop(present);
+            Ok(())
+        }
+    }
+}
+
+pub(crate) async fn grant<T: Serialize + Sync>(
+    writer: &mut (impl tokio::io::AsyncWrite + Unpin + Send),
+    answer: &T,
+) -> std::io::Result<()> {
+    let answer: Answer = Ok(serde_json::to_value(answer)?);
+    wire::write(writer, &answer).await
+}
+
+pub(crate) async fn refuse(
+    writer: &mut (impl tokio::io::AsyncWrite + Unpin + Send),
+    error: CliError,
+) -> std::io::Result<()> {
+    let answer: Answer = Err(Problem::from(error));
+    wire::write(writer, &answer).await?;
+    writer.shutdown().await
+}
+
+/// A reader whose end is told.
+struct Watched<R> {
+    inner: R,
+    ended: CancellationToken,
+}
+
+impl<R> Watched<R> {
+    fn new(inner: R) -> (Self, CancellationToken) {
+        let ended = CancellationToken::new();
+        let watched = Self {
+            inner,
+            ended: ended.clone(),
+        };
+        (watched, ended)
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let this = self.get_mut();
+        let (before, room) = (buffer.filled().len(), buffer.remaining());
+        let read = Pin::new(&mut this.inner).poll_read(context, buffer);
+        let is_end = match &read {
+            Poll::Ready(Ok(())) => room > 0 && buffer.filled().len() == before,
+            Poll::Ready(Err(_)) => true,
+            Poll::Pending => false,
+        };
+        if is_end {
+            this.ended.cancel();
+        }
+        read
+    }
+}

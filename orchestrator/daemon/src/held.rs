@@ -1,0 +1,408 @@
+//! A device in the hands of an agent: a run of its own, whose only step the agent drives by hand, so
+//! that its journal and its report are like any others.
+
+mod session;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use packtrain_device_actors::{DeviceState, Lease, LeaseError, WaitReason};
+use packtrain_drivers::{DeviceId, DeviceInfo};
+use packtrain_engine::{Journal, RunByHand, Screenshots, SessionOptions, SessionOrder};
+use packtrain_model::memory::Redactor;
+use packtrain_model::trail::ToolCall;
+use packtrain_model::{CancelCause, Outcome, RunId};
+use packtrain_tools::{Answer, Caller, SharedRegistry};
+use tokio::sync::{RwLock, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::session::{End, NewRun, Watched, driven_by};
+use super::activity::Activity;
+use super::agents::{Acquiring, Agent};
+use super::toolbox::Toolbox;
+use packtrain_terminal::exit::CliError;
+use packtrain_toolsets::catalog::Listing;
+use packtrain_workplace::disk::Disk;
+
+/// How long an agent may keep a device.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// How many readings of the screen are kept to be compared with.
+const MARKS: usize = 8;
+/// How many pictures are kept to be fetched.
+const PICTURES: usize = 8;
+
+/// Why an agent does not get a device.
+#[derive(Debug)]
+pub enum NotHeld {
+    /// It is in use; who has it, and how many wait.
+    Busy(WaitReason),
+    /// The agent has it itself.
+    Own,
+    /// It cannot be had.
+    Refused(String),
+}
+
+/// A device in the hands of an agent.
+pub struct Held {
+    /// What the agent names it by; nobody else knows it.
+    pub handle: String,
+    /// The device.
+    pub device: DeviceInfo,
+    /// The run whose report tells what was done.
+    pub run: RunId,
+    session: Arc<RwLock<Option<RunByHand>>>,
+    /// What it was taken with.
+    tools: (Arc<Toolbox>, SharedRegistry),
+    /// How it ends; the first word counts.
+    done: watch::Sender<Option<End>>,
+    /// Cancelled when it is let go of, whatever is under way.
+    closing: CancellationToken,
+    closed: CancellationToken,
+    /// Why the journal is not whole, when it is not.
+    unwritten: Arc<OnceLock<String>>,
+    seen: Mutex<Seen>,
+    /// Who has it carries out several actions, which no other's come between.
+    turn: tokio::sync::Mutex<()>,
+    activity: Arc<Activity>,
+    /// How long it may be kept without doing anything with it.
+    idle_timeout: Duration,
+}
+
+#[derive(Default)]
+struct Seen {
+    next: u64,
+    readings: VecDeque<(u64, String)>,
+    /// The reading that was told last, as a whole.
+    told: Option<u64>,
+    pictures: VecDeque<(u64, Arc<Vec<u8>>)>,
+}
+
+impl Held {
+    /// Leases the first of these devices that can be had for an agent, begins its run, and gives it to the
+    /// agent.
+    ///
+    /// # Errors
+    /// [`NotHeld`], of one of the devices when none can be had.
+    pub async fn acquire(
+        agent: &Arc<Agent>,
+        devices: &[DeviceId],
+        wait: Duration,
+        work: &TaskTracker,
+        on_wait: impl Fn(&DeviceId, &WaitReason) + Sync,
+    ) -> Result<Arc<Self>, (DeviceId, NotHeld)> {
+        let leasing = devices.iter().map(async |device| {
+            let leased = Self::lease(agent, device, wait, &on_wait).await;
+            leased.map_err(|why| (device.clone(), why))
+        });
+        let mut leasing: FuturesUnordered<_> = leasing.collect();
+        let mut refusal = None;
+        let (lease, _acquiring) = loop {
+            match leasing.next().await {
+                Some(Ok(leased)) => break leased,
+                Some(Err(why)) => refusal = refusal.or(Some(why)),
+                None => {
+                    let none = || (devices[0].clone(), NotHeld::Refused("no device".to_owned()));
+                    return Err(refusal.unwrap_or_else(none));
+                }
+            }
+        };
+        // The others are not waited for any more.
+        drop(leasing);
+        let device = lease.device().id.clone();
+        let begun = Self::begin(agent, lease, &agent.title(), work).await;
+        let held = begun.map_err(|error| (device, NotHeld::Refused(sentence(&error))))?;
+        agent.give(Arc::clone(&held));
+        Ok(held)
+    }
+
+    /// The lease, and that the agent is about to have the device.
+    async fn lease<'a>(
+        agent: &'a Arc<Agent>,
+        device: &DeviceId,
+        wait: Duration,
+        on_wait: &(impl Fn(&DeviceId, &WaitReason) + Sync),
+    ) -> Result<(Lease, Acquiring<'a>), NotHeld> {
+        let holder = agent.title();
+        let acquiring = agent.acquires(device);
+        let giving_up = agent.gone.child_token();
+        let mut is_own = false;
+        let leasing = agent.project.fleet().lease_with(
+            device,
+            &holder,
+            Instant::now() + wait,
+            &giving_up,
+            |reason| {
+                on_wait(device, reason);
+                // Whoever waits for itself waits in vain.
+                let has_own =
+                    matches!(&reason.state, DeviceState::Leased(has) if agent.is_titled(&has.name));
+                is_own = has_own && agent.keeps(device);
+                if is_own {
+                    giving_up.cancel();
+                }
+            },
+        );
+        let leased = leasing.await;
+        let leased = leased.map(|lease| (lease, acquiring));
+        leased.map_err(|error| match error {
+            LeaseError::Cancelled if is_own => NotHeld::Own,
+            LeaseError::TimedOut { reason, .. } => NotHeld::Busy(reason),
+            error => NotHeld::Refused(error.to_string()),
+        })
+    }
+
+    async fn begin(
+        agent: &Arc<Agent>,
+        lease: Lease,
+        holder: &str,
+        work: &TaskTracker,
+    ) -> Result<Arc<Self>, CliError> {
+        let project = &agent.project;
+        let device = lease.device().clone();
+        let trail = driven_by(holder)?;
+        let target = project.targets.of(None);
+        let root = project.config.run.output_dir.clone();
+        let made = tokio::task::spawn_blocking(move || NewRun::create(&root))
+            .await
+            .unwrap_or_else(|error| Err(CliError::infrastructure(error.to_string())))?;
+        let NewRun {
+            run,
+            writer,
+            unkept,
+        } = made;
+        let folder = writer.folder().to_owned();
+        let (here, toolbox) = project
+            .here(
+                project.agent.clone(),
+                project.key.folder.clone(),
+                Some(folder),
+            )
+            .await?;
+        let tools = (Arc::clone(&toolbox), here.registry.clone());
+        let order = SessionOrder {
+            target,
+            options: SessionOptions {
+                timeout: LONGEST,
+                screenshots: Screenshots::None,
+                observe: Screenshots::None,
+                ..SessionOptions::default()
+            },
+            ..SessionOrder::alone(run.clone(), trail, device.clone())
+        };
+        let unwritten = Arc::default();
+        let store = Watched {
+            disk: Disk::new(writer),
+            failure: Arc::clone(&unwritten),
+        };
+        let (journal, thread) = Journal::start(Box::new(store), Vec::new(), Redactor::default())
+            .map_err(|error| {
+                CliError::infrastructure("cannot start the journal").because(&error)
+            })?;
+        unkept.keep();
+        let session = Arc::new(RwLock::new(None));
+        let (done, mut is_done) = watch::channel(None);
+        let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
+        let (ready, is_ready) = oneshot::channel();
+        let (slot, failure) = (Arc::clone(&session), Arc::clone(&unwritten));
+        let (over, ended) = (closing.clone(), closed.clone());
+        // Whoever asks for it may go away meanwhile: it is begun, and it is ended.
+        work.spawn(async move {
+            let _ended = ended.drop_guard();
+            // The tools stay as long as what calls them.
+            let _toolbox = toolbox;
+            let version = super::wire::VERSION.to_owned();
+            let begun = RunByHand::begin(&order, lease, &here, journal, version).await;
+            let begun = match begun {
+                Ok(run) => {
+                    *slot.write().await = Some(run);
+                    Ok(())
+                }
+                Err(outcome) => Err(outcome),
+            };
+            let is_begun = begun.is_ok();
+            let _ = ready.send(begun);
+            if is_begun {
+                let called_off = match is_done.wait_for(Option::is_some).await.as_deref() {
+                    Ok(Some(End::Over)) => None,
+                    Ok(Some(End::Abandoned) | None) | Err(_) => Some(CancelCause::Interrupt),
+                };
+                // Calls under way end, and so they let go of the session.
+                over.cancel();
+                if let Some(run) = slot.write().await.take() {
+                    run.end(called_off).await;
+                }
+            }
+            if let Some(why) = thread.finish().await.failure {
+                // The first counts.
+                let _ = failure.set(why);
+            }
+        });
+        match is_ready.await {
+            Ok(Ok(())) => {}
+            Ok(Err(outcome)) => {
+                let why = outcome.message().unwrap_or_else(|| "no session".into());
+                return Err(CliError::infrastructure(why));
+            }
+            Err(_) => return Err(CliError::infrastructure("the session did not begin")),
+        }
+        Ok(Arc::new(Self {
+            handle: format!("lease-{}", uuid::Uuid::new_v4().simple()),
+            device,
+            run,
+            session,
+            tools,
+            done,
+            closing,
+            closed,
+            unwritten,
+            seen: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+            activity: Activity::new(),
+            idle_timeout: project.config.devices.idle_timeout.get(),
+        }))
+    }
+
+    /// The tools that it was taken with, as they are listed.
+    pub fn listed(&self, agent: &Caller) -> Arc<Listing> {
+        let (toolbox, registry) = &self.tools;
+        toolbox.catalog.of(&registry.snapshot(), agent)
+    }
+
+    /// Makes one call on the device; `None` when it was let go of meanwhile.
+    pub async fn call(&self, call: &ToolCall, limit: Duration) -> Option<Result<Answer, Outcome>> {
+        let _under_way = self.activity.begin();
+        let calling = async {
+            let session = self.session.read().await;
+            let session = session.as_ref()?;
+            let answer = session.call(call, limit).await;
+            if answer.is_err() && session.is_cut_off() {
+                // The device was lost, or taken away: its lease is of no use any more.
+                self.end(End::Over);
+            }
+            Some(answer)
+        };
+        tokio::select! {
+            answer = calling => answer,
+            () = self.closing.cancelled() => None,
+        }
+    }
+
+    /// Waits for the others that carry out several actions.
+    pub async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+
+    /// Whether nobody does anything with it any more, or it was kept for too long.
+    pub fn is_forgotten(&self) -> bool {
+        let activity = &self.activity;
+        self.is_over() || activity.idle() > self.idle_timeout || activity.age() > LONGEST
+    }
+
+    /// Gives the device back; what is under way is cancelled.
+    pub fn let_go(&self) {
+        self.end(End::Over);
+        self.closing.cancel();
+    }
+
+    /// Gives the device back because the agent is gone, or has forgotten it.
+    pub fn abandon(&self) {
+        self.end(End::Abandoned);
+        self.closing.cancel();
+    }
+
+    fn end(&self, end: End) {
+        self.done.send_if_modified(|done| {
+            let is_first = done.is_none();
+            if is_first {
+                *done = Some(end);
+            }
+            is_first
+        });
+    }
+
+    /// Why what is done with it is in no journal; `None` when it is.
+    pub fn unwritten(&self) -> Option<&str> {
+        self.unwritten.get().map(String::as_str)
+    }
+
+    /// Whether it is of no use any more.
+    pub fn is_over(&self) -> bool {
+        self.done.borrow().is_some()
+    }
+
+    /// Waits until the device is free for others and the journal is whole.
+    pub async fn is_closed(&self) {
+        self.closed.cancelled().await;
+    }
+
+    /// Keeps a reading of the screen; answers its mark, which is that of one that is kept and says the same.
+    pub fn keep_reading(&self, text: String) -> u64 {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = seen.readings.iter().position(|(_, kept)| *kept == text);
+        if let Some(again) = same.and_then(|at| seen.readings.remove(at)) {
+            // It is the latest, whatever was seen between.
+            let mark = again.0;
+            seen.readings.push_back(again);
+            return mark;
+        }
+        seen.next += 1;
+        let mark = seen.next;
+        seen.readings.push_back((mark, text));
+        if seen.readings.len() > MARKS {
+            seen.readings.pop_front();
+        }
+        mark
+    }
+
+    /// All of a reading was told.
+    pub fn tell(&self, mark: u64) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.told = Some(mark);
+    }
+
+    /// The mark of the reading that was told last, if it is kept.
+    pub fn last_told(&self) -> Option<u64> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_kept = |mark: &u64| seen.readings.iter().any(|(kept, _)| kept == mark);
+        seen.told.filter(is_kept)
+    }
+
+    /// The reading of that mark, while it is kept.
+    pub fn reading(&self, mark: u64) -> Option<String> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = seen.readings.iter().find(|(number, _)| *number == mark);
+        found.map(|(_, text)| text.clone())
+    }
+
+    /// Keeps a picture; answers its number.
+    pub fn keep_picture(&self, png: Vec<u8>) -> u64 {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.next += 1;
+        let number = seen.next;
+        seen.pictures.push_back((number, Arc::new(png)));
+        if seen.pictures.len() > PICTURES {
+            seen.pictures.pop_front();
+        }
+        number
+    }
+
+    /// The pictures that are kept, by number.
+    pub fn pictures(&self) -> Vec<(u64, Arc<Vec<u8>>)> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.pictures.iter().cloned().collect()
+    }
+}
+
+/// An error in one line.
+fn sentence(error: &CliError) -> String {
+    let told = &error.explanation;
+    let causes = [told.message.clone()]
+        .into_iter()
+        .chain(told.causes.clone())
+        .chain(told.diagnostics.iter().map(ToString::to_string));
+    causes.collect::<Vec<_>>().join(": ")
+}

@@ -1,0 +1,533 @@
+//! What a daemon has: projects, and those who use their devices.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use actix_rt::ArbiterHandle;
+use packtrain_device_actors::SharedDevices;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::agents::{Agent, Agents, Present, Transport, Update};
+use super::project::{self, Checks, Project};
+use super::wire::{DeviceNews, ProjectKey};
+use packtrain_door::front::{Sessions, Visitor};
+use packtrain_terminal::exit::CliError;
+use packtrain_toolsets::tools::ToolsetTools;
+
+/// How long whoever has no session may be silent.
+const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
+/// The most of those who have no session, and of those with one token.
+const REQUESTERS: usize = 256;
+const REQUESTERS_OF_ONE: usize = 128;
+/// The most runs and checks of agents at once: each is a process.
+const RUNS: usize = 64;
+const CHECKS: usize = 2;
+
+/// How long a project that nobody uses stays open.
+const LONGEST_UNUSED: Duration = Duration::from_secs(10 * 60);
+/// How long whoever was answered may take to go, and how often it is looked whether they have.
+const GIVE_UP_TIMEOUT: Duration = Duration::from_millis(500);
+const GIVE_UP_POLL: Duration = Duration::from_millis(10);
+
+/// What there is of one project. Whoever opens or closes it has the lock.
+#[derive(Default)]
+struct Place {
+    open: Option<Open>,
+    /// Cancelled when what it was before is closed.
+    closing: Option<CancellationToken>,
+}
+
+/// A project in one state of its files.
+struct Open {
+    files: u64,
+    project: Arc<Project>,
+    /// Since when it was seen to be used by nobody.
+    unused: Option<Instant>,
+}
+
+/// A project that stays open as long as this is kept.
+pub struct Using {
+    project: Arc<Project>,
+    _using: Arc<()>,
+}
+
+impl std::ops::Deref for Using {
+    type Target = Arc<Project>;
+
+    fn deref(&self) -> &Arc<Project> {
+        &self.project
+    }
+}
+
+/// Who comes by single requests.
+type Requester = (String, Option<String>, String);
+
+/// Where agents reach it over HTTP.
+struct Http {
+    url: String,
+    sessions: Sessions,
+}
+
+/// What shows that an agent has started a run.
+#[derive(Clone, Default)]
+pub(crate) struct Tickets(Arc<Mutex<BTreeSet<String>>>);
+
+/// A ticket, good as long as this lives.
+pub(crate) struct Ticket(pub(super) String, Tickets);
+
+impl Tickets {
+    fn all(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new one.
+    pub(crate) fn issue(&self) -> Ticket {
+        let ticket = uuid::Uuid::new_v4().simple().to_string();
+        self.all().insert(ticket.clone());
+        Ticket(ticket, self.clone())
+    }
+
+    /// Whether one is good.
+    pub(crate) fn is_good(&self, ticket: &str) -> bool {
+        self.all().contains(ticket)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.1.all().remove(&self.0);
+    }
+}
+
+/// Projects, agents, and what goes on.
+pub struct Hub {
+    /// Those who are there.
+    pub agents: Agents,
+    /// Held for moments only.
+    projects: Mutex<BTreeMap<ProjectKey, Arc<tokio::sync::Mutex<Place>>>>,
+    /// The phones of all projects: whoever has one has it before all others.
+    phones: SharedDevices,
+    arbiter: ArbiterHandle,
+    checks: Checks,
+    /// Those who come by single requests: whose token, which endpoint, which client.
+    requesters: Mutex<BTreeMap<Requester, Present>>,
+    /// The agents of sessions over HTTP.
+    visits: Mutex<BTreeMap<String, Weak<Agent>>>,
+    http: OnceLock<Http>,
+    pub(crate) tickets: Tickets,
+    /// Places of agents' runs.
+    pub run_places: Arc<Semaphore>,
+    /// Places of their checks.
+    pub check_places: Semaphore,
+    /// Connections, sessions and runs that go on.
+    pub work: TaskTracker,
+    /// Cancelled when it shall end.
+    pub ending: CancellationToken,
+    /// Connections that ask for its end.
+    retiring: AtomicUsize,
+}
+
+impl Hub {
+    /// A hub whose actors live on these arbiters.
+    pub fn new(arbiters: &[ArbiterHandle], ending: CancellationToken, checks: Checks) -> Arc<Self> {
+        Arc::new(Self {
+            agents: Agents::default(),
+            projects: Mutex::default(),
+            phones: SharedDevices::new(arbiters),
+            arbiter: arbiters[0].clone(),
+            checks,
+            requesters: Mutex::default(),
+            visits: Mutex::default(),
+            http: OnceLock::new(),
+            tickets: Tickets::default(),
+            run_places: Arc::new(Semaphore::new(RUNS)),
+            check_places: Semaphore::new(CHECKS),
+            work: TaskTracker::new(),
+            ending,
+            retiring: AtomicUsize::new(0),
+        })
+    }
+
+    /// A project, opened when nobody has yet. `files` is what its files hold: when that is not what they
+    /// held, it is opened anew.
+    ///
+    /// # Errors
+    /// As [`Project::open`], and the next one who asks tries again; or when what it was is in use.
+    pub async fn project(self: &Arc<Self>, key: ProjectKey, files: u64) -> Result<Using, CliError> {
+        let place = Arc::clone(self.projects().entry(key.clone()).or_default());
+        let mut place = place.lock().await;
+        let is_old = match &place.open {
+            Some(open) if open.files == files => !is_current(&open.project).await,
+            Some(_) => true,
+            None => false,
+        };
+        if let Some(old) = place.open.as_ref().filter(|_| is_old) {
+            self.is_given_up(&old.project).await?;
+            place.closing = Some(self.end_project(&old.project));
+            place.open = None;
+        }
+        if let Some(closing) = &place.closing {
+            closing.cancelled().await;
+            place.closing = None;
+        }
+        let open = match &mut place.open {
+            Some(open) => open,
+            none => {
+                let opened = Project::open(key, self.checks, &self.phones, self.arbiter.clone());
+                let project = Arc::new(opened.await?);
+                self.look_after(&project);
+                none.insert(Open {
+                    files,
+                    project,
+                    unused: None,
+                })
+            }
+        };
+        open.unused = None;
+        let (project, _using) = (Arc::clone(&open.project), Arc::clone(&open.project.in_use));
+        Ok(Using { project, _using })
+    }
+
+    /// Waits until nobody uses a project, for the moment that it takes whoever was answered to go.
+    ///
+    /// # Errors
+    /// When somebody uses it still.
+    async fn is_given_up(&self, old: &Arc<Project>) -> Result<(), CliError> {
+        let mut every = tokio::time::interval(GIVE_UP_POLL);
+        let begun = Instant::now();
+        loop {
+            every.tick().await;
+            self.forget_requesters(|agent| {
+                Arc::ptr_eq(&agent.project, old)
+                    && agent.has_nothing()
+                    && !agent.activity.is_under_way()
+            });
+            if !old.is_in_use() {
+                return Ok(());
+            }
+            if begun.elapsed() >= GIVE_UP_TIMEOUT {
+                return Err(self.changed(old));
+            }
+        }
+    }
+
+    fn projects(&self) -> MutexGuard<'_, BTreeMap<ProjectKey, Arc<tokio::sync::Mutex<Place>>>> {
+        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes a project; whoever waits for the token waits for that.
+    fn end_project(&self, project: &Arc<Project>) -> CancellationToken {
+        let closed = CancellationToken::new();
+        let (project, told) = (Arc::clone(project), closed.clone());
+        self.work.spawn(async move {
+            project.close().await;
+            told.cancel();
+        });
+        closed
+    }
+
+    /// Closes projects that nobody has used for long, or whose folder is gone.
+    fn reap_projects(&self) {
+        self.projects().retain(|key, place| {
+            let is_wanted = Arc::strong_count(place) > 1;
+            let Ok(mut place) = place.try_lock() else {
+                return true;
+            };
+            if let Some(open) = &mut place.open {
+                if is_wanted || open.project.is_in_use() {
+                    open.unused = None;
+                    return true;
+                }
+                let unused = open.unused.get_or_insert_with(Instant::now).elapsed();
+                if unused >= LONGEST_UNUSED || !key.folder.is_dir() {
+                    place.closing = Some(self.end_project(&open.project));
+                    place.open = None;
+                }
+                return true;
+            }
+            let is_closing = |closing: &CancellationToken| !closing.is_cancelled();
+            is_wanted || place.closing.as_ref().is_some_and(is_closing)
+        });
+    }
+
+    /// A project that is open.
+    fn opened(&self, key: &ProjectKey) -> Option<Arc<Project>> {
+        let place = Arc::clone(self.projects().get(key)?);
+        let place = place.try_lock().ok()?;
+        place.open.as_ref().map(|open| Arc::clone(&open.project))
+    }
+
+    /// The devices of a project that is open; of others the phones that projects have. With who has
+    /// them.
+    pub(crate) async fn devices(&self, key: &ProjectKey) -> Vec<DeviceNews> {
+        match self.opened(key) {
+            Some(project) => project.devices().await,
+            None => {
+                let phones = self.phones.status().await;
+                phones.into_iter().map(project::news).collect()
+            }
+        }
+    }
+
+    /// That a project is not what it was, and who holds on to that.
+    fn changed(&self, old: &Arc<Project>) -> CliError {
+        let agents = self.agents.of(old);
+        let names: Vec<_> = agents.iter().map(|agent| agent.title()).collect();
+        let by = match names.is_empty() {
+            true => "a run".to_owned(),
+            false => names.join(", "),
+        };
+        CliError::infrastructure(format!(
+            "the configuration has changed since the daemon read it, and what it was is in use by {by}"
+        ))
+        .hint("`packtrain agents` lists agents and ends them; `packtrain daemon stop` ends everything")
+    }
+
+    /// Forgets those of single requests for whom this holds; they are known again when they ask again.
+    fn forget_requesters(&self, is_meant: impl Fn(&Agent) -> bool) {
+        let mut all = self.requesters();
+        all.retain(|_, present| !is_meant(present.agent()));
+    }
+
+    /// Follows what becomes of a project, until the end.
+    fn look_after(self: &Arc<Self>, project: &Arc<Project>) {
+        let (devices, until) = (Arc::clone(project), project.closing.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = devices.follow_devices() => {}
+                () = until.cancelled() => {}
+            }
+        });
+        if project.config.mcp_servers.is_empty() {
+            return;
+        }
+        let (hub, project) = (Arc::downgrade(self), Arc::clone(project));
+        let until = project.closing.clone();
+        tokio::spawn(async move {
+            let mut known = Arc::default();
+            loop {
+                known = tokio::select! {
+                    now = project.tools_changed(&known) => now,
+                    () = until.cancelled() => return,
+                };
+                let Some(hub) = hub.upgrade() else {
+                    return;
+                };
+                hub.agents.tell(&project, &Update::Tools);
+            }
+        });
+    }
+
+    /// Says where agents reach it over HTTP.
+    pub(crate) fn serves_http(&self, url: String, sessions: Sessions) {
+        // There is one door.
+        let _ = self.http.set(Http { url, sessions });
+    }
+
+    /// Where agents reach it over HTTP.
+    pub fn url(&self) -> &str {
+        self.http.get().map_or("", |http| http.url.as_str())
+    }
+
+    /// Takes in an agent at the other end of a connection.
+    pub fn join(&self, transport: Transport, project: Arc<Project>) -> Present {
+        self.agents.join(transport, project, None)
+    }
+
+    /// Takes in the agent of a session over HTTP.
+    ///
+    /// # Errors
+    /// When the session has ended, or its toolset is not there any more.
+    pub fn visit(&self, visitor: &Visitor, project: Arc<Project>) -> Result<Present, CliError> {
+        let id = visitor.session().unwrap_or_default().to_owned();
+        let present = self.agents.join(Transport::Http, project, Some(id.clone()));
+        equip(visitor, present.agent())?;
+        let mut visits = self.visits.lock().unwrap_or_else(PoisonError::into_inner);
+        visits.retain(|_, agent| agent.strong_count() > 0);
+        visits.insert(id, Arc::downgrade(present.agent()));
+        Ok(present)
+    }
+
+    /// A session over HTTP has ended.
+    pub(crate) fn left(&self, session: &str) {
+        let mut visits = self.visits.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(agent) = visits.remove(session).and_then(|agent| agent.upgrade()) {
+            agent.leave();
+        }
+    }
+
+    /// The agent of whoever comes by single requests, when it has a device or a run.
+    ///
+    /// # Errors
+    /// When the endpoint's toolset is not there any more.
+    pub fn busy_requester(
+        &self,
+        visitor: &Visitor,
+        client: &str,
+    ) -> Result<Option<Arc<Agent>>, CliError> {
+        let known = known(&self.requesters(), &requester(visitor, client));
+        let Some(agent) = known.filter(|agent| !agent.has_nothing()) else {
+            return Ok(None);
+        };
+        // Its endpoint's toolset is what it is now.
+        equip(visitor, &agent)?;
+        Ok(Some(agent))
+    }
+
+    /// The agent of whoever comes by single requests.
+    ///
+    /// # Errors
+    /// When there are too many, or the endpoint's toolset is not there any more.
+    pub fn requester(
+        &self,
+        visitor: &Visitor,
+        client: &str,
+        project: Arc<Project>,
+    ) -> Result<Arc<Agent>, CliError> {
+        let who = requester(visitor, client);
+        let agent = self.known_or_new(who, project)?;
+        // Its endpoint's toolset is what it is now. Read without the lock: a slow disk holds up nobody else.
+        equip(visitor, &agent)?;
+        Ok(agent)
+    }
+
+    fn known_or_new(&self, who: Requester, project: Arc<Project>) -> Result<Arc<Agent>, CliError> {
+        let mut all = self.requesters();
+        if let Some(agent) = known(&all, &who) {
+            return Ok(agent);
+        }
+        let own = all.keys().filter(|(principal, ..)| *principal == who.0);
+        if all.len() >= REQUESTERS || own.count() >= REQUESTERS_OF_ONE {
+            return Err(CliError::infrastructure(
+                "there are too many agents without a session",
+            ));
+        }
+        let present = self.agents.join(Transport::Requests, project, None);
+        let agent = Arc::clone(present.agent());
+        all.insert(who, present);
+        Ok(agent)
+    }
+
+    fn requesters(&self) -> MutexGuard<'_, BTreeMap<Requester, Present>> {
+        let all = self.requesters.lock();
+        all.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends an agent; whether it was there.
+    pub(crate) async fn end(&self, id: &str) -> bool {
+        let Some(agent) = self.agents.get(id) else {
+            return false;
+        };
+        agent.leave();
+        if let (Some(http), Some(session)) = (self.http.get(), &agent.session) {
+            http.sessions.close(session).await;
+        }
+        self.forget_requesters(|agent| agent.id == id);
+        true
+    }
+
+    /// Lets go of what nobody has used for long.
+    pub(crate) fn reap(&self) {
+        self.reap_projects();
+        self.agents.reap();
+        self.forget_requesters(|agent| {
+            agent.activity.idle() >= LONGEST_SILENCE && agent.has_nothing()
+        });
+    }
+
+    /// Ends the daemon for one of another build, unless somebody uses it; who does.
+    pub(crate) async fn retire(&self) -> Vec<String> {
+        self.retiring.fetch_add(1, Ordering::Relaxed);
+        let mut every = tokio::time::interval(GIVE_UP_POLL);
+        let begun = Instant::now();
+        loop {
+            every.tick().await;
+            self.forget_requesters(|agent| agent.has_nothing() && !agent.activity.is_under_way());
+            // Those who ask for its end are connected, too.
+            let asking = self.retiring.load(Ordering::Relaxed);
+            if self.agents.is_empty() && self.work.len() <= asking {
+                self.ending.cancel();
+                return Vec::new();
+            }
+            if begun.elapsed() >= GIVE_UP_TIMEOUT {
+                self.retiring.fetch_sub(1, Ordering::Relaxed);
+                return self.users();
+            }
+        }
+    }
+
+    /// Who uses it, in words.
+    pub(crate) fn users(&self) -> Vec<String> {
+        let agents = self.agents.news().into_iter();
+        let names: Vec<_> = agents
+            .map(|it| format!("{} ({})", it.name, it.id))
+            .collect();
+        match names.is_empty() {
+            true => vec!["a run or another command".to_owned()],
+            false => names,
+        }
+    }
+
+    /// Whether nobody uses it.
+    pub fn is_idle(&self) -> bool {
+        self.agents.is_empty() && self.work.is_empty()
+    }
+
+    /// Ends all projects.
+    pub async fn close(&self) {
+        let places = std::mem::take(&mut *self.projects());
+        let closing = places.into_values().map(async |place| {
+            let place = place.lock().await;
+            if let Some(open) = &place.open {
+                open.project.close().await;
+            }
+            if let Some(closing) = &place.closing {
+                closing.cancelled().await;
+            }
+        });
+        futures::future::join_all(closing).await;
+    }
+}
+
+/// Whether what a project was opened with is what there is now.
+async fn is_current(project: &Arc<Project>) -> bool {
+    let project = Arc::clone(project);
+    let looking = tokio::task::spawn_blocking(move || project.is_current());
+    looking.await.unwrap_or(false)
+}
+
+/// What those who come by single requests are told apart by.
+fn requester(visitor: &Visitor, client: &str) -> Requester {
+    (
+        visitor.principal().as_str().to_owned(),
+        visitor.toolset().map(str::to_owned),
+        client.chars().take(80).collect(),
+    )
+}
+
+/// The agent of a requester, unless it has ended.
+fn known(all: &BTreeMap<Requester, Present>, who: &Requester) -> Option<Arc<Agent>> {
+    let agent = all.get(who)?.agent();
+    (!agent.gone.is_cancelled()).then(|| Arc::clone(agent))
+}
+
+/// Equips the toolset of the endpoint that an agent came to.
+fn equip(visitor: &Visitor, agent: &Agent) -> Result<(), CliError> {
+    let Some(name) = visitor.toolset() else {
+        return Ok(());
+    };
+    let tools = ToolsetTools::new(Arc::clone(&agent.project.toolsets));
+    let equipped = tools
+        .equip(name)
+        .map_err(|error| CliError::misuse(error.to_string()))?;
+    agent.equip(equipped);
+    Ok(())
+}

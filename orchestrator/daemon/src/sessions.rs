@@ -1,0 +1,335 @@
+//! Sessions of runs of other processes, carried out here: `packtrain run` while a daemon is up. The
+//! run keeps its journal; the order comes in, and what happens goes back.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_drivers::BoxFuture;
+use packtrain_engine::{
+    ArtifactContent, DeviceChange, NewArtifact, SessionHost, SessionOrder, SessionOutput,
+    SessionSink, SessionStop,
+};
+use packtrain_model::memory::Redactor;
+use packtrain_model::{Blame, Outcome, RunEvent};
+use packtrain_tools::Caller;
+use serde_json::json;
+use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+use super::client::{self, Connection};
+use super::connection::{grant, refuse};
+use super::hub::Hub;
+use super::place::Place;
+use super::project::Project;
+use super::wire::{
+    self, FileContent, FileNews, ProjectKey, SessionControl, SessionNews, SessionRequest, Wants,
+};
+use packtrain_terminal::exit::CliError;
+use packtrain_terminal::render;
+
+/// What may wait to be written.
+const WAITING: usize = 64;
+/// How long a run that is gone may hold its device.
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a daemon that was told to stop a session may say nothing.
+const UNHEARD_TIMEOUT: Duration = Duration::from_secs(40);
+
+/// A message with the bytes behind it.
+type News = (SessionNews, Option<Vec<u8>>);
+
+/// Carries out a session; it ends when whoever asked for it hangs up.
+pub(crate) async fn carry_out(
+    request: SessionRequest,
+    hub: &Arc<Hub>,
+    project: &Arc<Project>,
+    mut reader: impl AsyncBufRead + Unpin + Send,
+    mut writer: impl AsyncWrite + Unpin + Send + 'static,
+) -> std::io::Result<()> {
+    let SessionRequest {
+        order,
+        scratch,
+        working_directory,
+        environment,
+        ticket,
+    } = request;
+    let caller = match ticket {
+        None => Caller::Person,
+        Some(ticket) if hub.tickets.is_good(&ticket) => project.agent.clone(),
+        Some(_) => {
+            let error = CliError::infrastructure("the agent that started this run is gone");
+            return refuse(&mut writer, error).await;
+        }
+    };
+    let (mut here, _toolbox) = match project.here(caller, working_directory, scratch).await {
+        Ok(here) => here,
+        Err(error) => return refuse(&mut writer, error).await,
+    };
+    here.environment = Some(Arc::new(environment));
+    grant(&mut writer, &json!({})).await?;
+    let (news, mut told) = mpsc::channel::<News>(WAITING);
+    let writing = tokio::spawn(async move {
+        while let Some((news, bytes)) = told.recv().await {
+            wire::write(&mut writer, &news).await?;
+            if let Some(bytes) = bytes {
+                writer.write_all(&bytes).await?;
+            }
+        }
+        writer.flush().await
+    });
+    let output = SessionOutput::elsewhere(Arc::new(Back(news.clone())));
+    let stop = SessionStop::default();
+    let mut session = here.run(order, output, stop.clone());
+    let outcome = loop {
+        tokio::select! {
+            outcome = &mut session => break outcome,
+            control = wire::read::<SessionControl>(&mut reader) => match control {
+                Ok(Some(SessionControl::Stop(cause))) => stop.cancel(cause),
+                Ok(None) | Err(_) => {
+                    stop.cancel(packtrain_model::CancelCause::Interrupt);
+                    // Dropped then, which gives the device back too.
+                    let _ = tokio::time::timeout(STOP_TIMEOUT, session).await;
+                    return Ok(());
+                }
+            },
+            () = hub.ending.cancelled() => {
+                stop.cancel(packtrain_model::CancelCause::Interrupt);
+                let ended = tokio::time::timeout(STOP_TIMEOUT, &mut session).await;
+                break match ended {
+                    Ok(outcome) if !matches!(outcome, Outcome::Cancelled { .. }) => outcome,
+                    Ok(_) | Err(_) => lost("the daemon was stopped"),
+                };
+            }
+        }
+    };
+    let ended = SessionNews::Ended(outcome);
+    // Nobody reads it: nobody minds.
+    let _ = news.send((ended, None)).await;
+    drop((news, session));
+    writing.await.unwrap_or(Ok(()))
+}
+
+/// Sends what happens back to the run.
+struct Back(mpsc::Sender<News>);
+
+impl SessionSink for Back {
+    fn record(&self, event: RunEvent) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            // Whoever hung up does not want it.
+            let _ = self
+                .0
+                .send((SessionNews::Event(Box::new(event)), None))
+                .await;
+        })
+    }
+
+    fn record_now(&self, event: RunEvent) {
+        let news = (SessionNews::Event(Box::new(event)), None);
+        if let Err(mpsc::error::TrySendError::Full(news)) = self.0.try_send(news) {
+            let to = self.0.clone();
+            tokio::spawn(async move { to.send(news).await });
+        }
+    }
+
+    fn save(&self, artifact: NewArtifact) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let NewArtifact {
+                session,
+                step,
+                kind,
+                name,
+                content,
+            } = artifact;
+            let (content, bytes) = match content {
+                ArtifactContent::Bytes(bytes) => {
+                    (FileContent::Bytes(bytes.len() as u64), Some(bytes))
+                }
+                ArtifactContent::Shared(bytes) => {
+                    (FileContent::Shared(bytes.len() as u64), Some(bytes))
+                }
+                ArtifactContent::File(path) => (FileContent::File(path), None),
+                ArtifactContent::Unwanted(path) => (FileContent::Unwanted(path), None),
+                ArtifactContent::Log { path, hide } => {
+                    let reading = tokio::task::spawn_blocking(move || log(&path, &hide));
+                    let Some(bytes) = reading.await.ok().flatten() else {
+                        return;
+                    };
+                    (FileContent::Bytes(bytes.len() as u64), Some(bytes))
+                }
+            };
+            let file = SessionNews::File(FileNews {
+                session,
+                step,
+                kind,
+                name,
+                content,
+            });
+            let _ = self.0.send((file, bytes)).await;
+        })
+    }
+
+    fn waits(&self, reason: &str) {
+        // When there is no room something newer is on its way.
+        let _ = self
+            .0
+            .try_send((SessionNews::Waits(reason.to_owned()), None));
+    }
+}
+
+/// A device's log without what nobody may read in it, and the file is gone; `None` when there is none.
+fn log(path: &std::path::Path, hide: &Redactor) -> Option<Vec<u8>> {
+    let bytes = std::fs::read(path).ok()?;
+    let _ = std::fs::remove_file(path);
+    Some(hide.redact_file(bytes))
+}
+
+/// The daemon as the host of a run's sessions.
+pub struct InDaemon {
+    /// Where the daemon is.
+    pub socket: PathBuf,
+    /// What the devices belong to.
+    pub project: ProjectKey,
+    /// Where sessions may write.
+    pub scratch: Option<PathBuf>,
+    /// Where commands run.
+    pub working_directory: PathBuf,
+    /// What shows that an agent started the run.
+    pub ticket: Option<String>,
+}
+
+impl SessionHost for InDaemon {
+    fn run(
+        &self,
+        order: SessionOrder,
+        output: SessionOutput,
+        stop: SessionStop,
+    ) -> BoxFuture<'static, Outcome> {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let request = SessionRequest {
+            order,
+            scratch: self.scratch.clone(),
+            working_directory: self.working_directory.clone(),
+            // What lets a computer into a farm is no trail's business.
+            environment: variables
+                .filter(|(name, _)| name != "PACKTRAIN_FARM_TOKEN")
+                .collect(),
+            ticket: self.ticket.clone(),
+        };
+        let (socket, project) = (self.socket.clone(), self.project.clone());
+        Box::pin(async move {
+            match follow(&socket, project, request, &output, &stop).await {
+                Ok(outcome) => outcome,
+                Err(error) => lost(&error.explanation.message),
+            }
+        })
+    }
+
+    fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
+        // The daemon's fleet restarts what died; a session that was lost is told as an outcome.
+        mpsc::channel(1).1
+    }
+}
+
+async fn follow(
+    socket: &PathBuf,
+    project: ProjectKey,
+    request: SessionRequest,
+    output: &SessionOutput,
+    stop: &SessionStop,
+) -> Result<Outcome, CliError> {
+    let asked = tokio::select! {
+        asked = ask(socket, project, request) => asked,
+        () = stop.token().cancelled() => return Ok(Outcome::Cancelled { by: stop.cause() }),
+    };
+    let mut connection = asked?;
+    let broken =
+        |error: &std::io::Error| CliError::infrastructure("the daemon hung up").because(error);
+    let mut is_stopped = false;
+    let unheard = tokio::time::sleep(Duration::MAX);
+    tokio::pin!(unheard);
+    loop {
+        let news = {
+            // A line that was begun is read to its end: what is dropped here would be lost.
+            let reading = wire::read::<SessionNews>(&mut connection.reader);
+            tokio::pin!(reading);
+            loop {
+                tokio::select! {
+                    news = &mut reading => break news,
+                    () = stop.token().cancelled(), if !is_stopped => {
+                        is_stopped = true;
+                        unheard.as_mut().reset(tokio::time::Instant::now() + UNHEARD_TIMEOUT);
+                        let control = SessionControl::Stop(stop.cause());
+                        // When it is gone, reading says so.
+                        let _ = wire::write(&mut connection.writer, &control).await;
+                    }
+                    () = &mut unheard, if is_stopped => {
+                        return Ok(lost("the daemon does not answer"));
+                    }
+                }
+            }
+        };
+        let heard = tokio::time::Instant::now() + UNHEARD_TIMEOUT;
+        unheard.as_mut().reset(heard);
+        match news.map_err(|error| broken(&error))? {
+            Some(SessionNews::Event(event)) => output.record(*event).await,
+            Some(SessionNews::File(file)) => {
+                let file = received(file, &mut connection.reader).await;
+                output.save(file.map_err(|error| broken(&error))?).await;
+            }
+            Some(SessionNews::Waits(reason)) => render::say(&format!("waiting for {reason}")),
+            Some(SessionNews::Ended(outcome)) => return Ok(outcome),
+            None => return Ok(lost("the daemon hung up")),
+        }
+    }
+}
+
+/// Asks for a session. A daemon that was killed, and so has left its files, is started again; one that was
+/// stopped is not, nor one that an agent is connected to.
+async fn ask(
+    socket: &PathBuf,
+    project: ProjectKey,
+    request: SessionRequest,
+) -> Result<Connection, CliError> {
+    let wants = || Wants::Session(Box::new(request.clone()));
+    let asked = client::ask(socket, project.clone(), wants()).await;
+    let was_killed = client::running()?.is_none() && Place::of_user()?.state().is_some();
+    if asked.is_ok() || request.ticket.is_some() || !was_killed {
+        return asked;
+    }
+    let state = client::started(&project, None).await?;
+    client::ask(&state.socket, project, wants()).await
+}
+
+async fn received(
+    file: FileNews,
+    reader: &mut (impl AsyncBufRead + Unpin + Send),
+) -> std::io::Result<NewArtifact> {
+    let content = match file.content {
+        FileContent::Bytes(length) => {
+            ArtifactContent::Bytes(wire::read_bytes(reader, length).await?)
+        }
+        FileContent::Shared(length) => {
+            ArtifactContent::Shared(wire::read_bytes(reader, length).await?)
+        }
+        FileContent::File(path) => ArtifactContent::File(path),
+        FileContent::Unwanted(path) => ArtifactContent::Unwanted(path),
+    };
+    Ok(NewArtifact {
+        session: file.session,
+        step: file.step,
+        kind: file.kind,
+        name: file.name,
+        content,
+    })
+}
+
+fn lost(cause: &str) -> Outcome {
+    Outcome::Infrastructure {
+        blame: Blame::Host,
+        cause: cause.to_owned(),
+        hint: Some("`packtrain daemon status` says whether it is up".to_owned()),
+        unstarted: Vec::new(),
+    }
+}

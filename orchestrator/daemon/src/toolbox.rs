@@ -1,0 +1,257 @@
+//! The tools of a project as its files define them: made anew when the files are others, while sessions
+//! that are under way go on with what they began with.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use actix_rt::ArbiterHandle;
+use packtrain_config::{Config, Loaded};
+use packtrain_device_actors::Fleet;
+use packtrain_tools::Registry;
+use tokio::runtime::Handle;
+use tokio::sync::{OnceCell, RwLock};
+
+use super::files::Files;
+use super::place::Place;
+use super::source_writes::SourceWrites;
+use packtrain_terminal::exit::CliError;
+use packtrain_toolsets::catalog::Catalog;
+use packtrain_toolsets::store::ToolsetStore;
+use packtrain_workplace::Tools;
+use packtrain_workplace::{sources::Purpose, tool_files};
+
+/// What the names of scripts end with.
+const SCRIPTS: [&str; 10] = [
+    "js", "mjs", "cjs", "ts", "mts", "cts", "py", "rb", "sh", "jar",
+];
+
+/// The tools of one state of a project's files.
+pub struct Toolbox {
+    /// The tools as agents are shown them.
+    pub catalog: Catalog,
+    /// What it was made of; `None` once that is not what there is.
+    files: Arc<Mutex<Option<Files>>>,
+    writes: Arc<SourceWrites>,
+    /// The tools that need no source.
+    registry: Registry,
+    /// What has them all, once somebody needed them.
+    tools: OnceCell<Tools>,
+    /// Locked for writing while they are being started; free again when that is given up, too.
+    starting: RwLock<()>,
+    runtime: Handle,
+}
+
+/// What sources are started with.
+pub(crate) struct SourceNeeds<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) root: &'a Path,
+    pub(crate) fleet: &'a Fleet,
+    pub(crate) arbiter: ArbiterHandle,
+}
+
+impl Toolbox {
+    /// Reads what a project's files define, toolsets besides. Call inside a tokio runtime.
+    ///
+    /// # Errors
+    /// The mistakes in them.
+    pub(crate) fn read(
+        loaded: &Loaded,
+        folder: &Path,
+        writes: Arc<SourceWrites>,
+    ) -> Result<(Self, ToolsetStore), CliError> {
+        // Before they are read: what is written meanwhile makes for another state.
+        let made_of = made_of(&loaded.config, &loaded.root);
+        let files = Files::take(made_of, own(&loaded.config));
+        let tools = tool_files::registry(&loaded.config, folder)?;
+        let toolsets = ToolsetStore::of(loaded, &tools.toolsets);
+        let toolbox = Self {
+            catalog: Catalog::default(),
+            files: Arc::new(Mutex::new(Some(files))),
+            writes,
+            registry: tools.registry,
+            tools: OnceCell::new(),
+            starting: RwLock::default(),
+            runtime: Handle::current(),
+        };
+        Ok((toolbox, toolsets))
+    }
+
+    /// Whether the files are what they were, but for what the sources write themselves. Blocks.
+    pub(crate) fn is_current(&self) -> bool {
+        let is_starting = self.starting.try_read().is_err();
+        is_current(&self.files, &self.writes, is_starting)
+    }
+
+    /// All tools; the sources are started when this is asked for the first time.
+    ///
+    /// # Errors
+    /// When two tools share a name, or there is no port for callbacks.
+    pub(crate) async fn all(&self, needs: SourceNeeds<'_>) -> Result<&Tools, CliError> {
+        let starting = self.tools.get_or_try_init(async || {
+            let statuses = needs.fleet.status().await;
+            let purpose = Purpose {
+                devices: statuses.into_iter().map(|status| status.info).collect(),
+                arbiter: Some(needs.arbiter),
+                ..Purpose::of("daemon", needs.root)
+            };
+            let _starting = self.starting.write().await;
+            let started = Tools::start(needs.config, self.registry.clone(), Some(purpose)).await;
+            if started.as_ref().is_ok_and(|tools| !tools.has_sources()) {
+                return started;
+            }
+            // Before anybody is answered: what is different now they have written while they started.
+            let (files, writes) = (Arc::clone(&self.files), Arc::clone(&self.writes));
+            let looking = tokio::task::spawn_blocking(move || is_current(&files, &writes, true));
+            // What is not explained is for whoever asks next.
+            let _ = looking.await;
+            started
+        });
+        starting.await
+    }
+
+    /// What there is now, if it was asked for.
+    pub(crate) fn known(&self) -> Option<Arc<Registry>> {
+        Some(self.tools.get()?.registry().snapshot())
+    }
+
+    /// Ends its sources.
+    pub(crate) async fn close(&self) {
+        if let Some(tools) = self.tools.get() {
+            tools.shutdown().await;
+        }
+    }
+}
+
+/// One that nobody uses any more ends its sources.
+impl Drop for Toolbox {
+    fn drop(&mut self) {
+        if let Some(tools) = self.tools.take() {
+            self.runtime.spawn(async move { tools.shutdown().await });
+        }
+    }
+}
+
+/// Whether files are what they were, but for what the sources write themselves.
+fn is_current(files: &Mutex<Option<Files>>, writes: &SourceWrites, is_start: bool) -> bool {
+    let mut made_of = files.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_current = made_of.as_mut().is_some_and(|files| {
+        let differences = files.differences();
+        differences.is_some_and(|it| writes.explain(it, is_start, files.reads()))
+    });
+    if !is_current {
+        *made_of = None;
+    }
+    is_current
+}
+
+/// What a project's tools are made of: its tool files; and of each source the folder that it works in, what
+/// is beside its program and its script, without which a source is a program that is installed, and the
+/// other files that its command names.
+fn made_of(config: &Config, root: &Path) -> Vec<PathBuf> {
+    let mut made_of = vec![config.tools_dir.clone(), config.trails_dir.join("config")];
+    for source in &config.mcp_servers {
+        let folder = source.working_dir.as_deref().unwrap_or(root);
+        if !source.command.is_empty() {
+            made_of.push(folder.to_owned());
+        }
+        let program = source.command.first().map(|program| {
+            let is_path = program.contains('/');
+            let found = (!is_path).then(|| on_search_path(program)).flatten();
+            found.unwrap_or_else(|| folder.join(program))
+        });
+        let words = source.command.iter().skip(1).chain(&source.args);
+        let words = words.map(|word| folder.join(word));
+        let mut words: Vec<_> = words.filter(|word| word.is_file()).collect();
+        let script = words.iter().position(|word| is_script(word)).unwrap_or(0);
+        let script = (script < words.len()).then(|| words.remove(script));
+        let files = program
+            .into_iter()
+            .chain(source.script.clone())
+            .chain(source.trailmap.clone())
+            .chain(script);
+        for file in files.filter(|file| file.is_file()) {
+            let real = file.canonicalize();
+            made_of.extend([file].into_iter().chain(real).map(beside));
+        }
+        made_of.extend(words);
+    }
+    made_of
+}
+
+/// Whether it is a script by its name, and no setting or data.
+fn is_script(file: &Path) -> bool {
+    let ending = file.extension();
+    ending.is_some_and(|ending| SCRIPTS.iter().any(|one| ending == *one))
+}
+
+/// Where Packtrain writes: runs, and what it keeps for the user.
+pub(crate) fn own(config: &Config) -> Vec<PathBuf> {
+    let place = Place::of_user().map(|place| place.folder().to_owned());
+    let kept = packtrain_wiring::state_folder();
+    let runs = config.run.output_dir.clone();
+    [runs].into_iter().chain(place).chain(kept).collect()
+}
+
+/// The folder of a program, or the program alone where others are installed.
+fn beside(file: PathBuf) -> PathBuf {
+    let folder = file.parent();
+    let is_installed =
+        folder.is_none_or(|folder| folder.ends_with("bin") || folder.ends_with("sbin"));
+    match folder {
+        Some(folder) if !is_installed => folder.to_owned(),
+        Some(_) | None => file,
+    }
+}
+
+fn on_search_path(program: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    let mut files = std::env::split_paths(&folders).map(|folder| folder.join(program));
+    files.find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_a_command_names_does_not_bring_the_folder_it_lies_in() {
+        let (place, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (root, home) = (place.path().canonicalize(), home.path().canonicalize());
+        let (root, home) = (root.unwrap(), home.unwrap());
+        for file in [root.join("server.py"), home.join("data.txt")] {
+            std::fs::write(file, "").unwrap();
+        }
+        let data = home.join("data.txt");
+        let config =
+            format!("mcpServers: [{{ name: a, command: [python3, server.py, {data:?}] }}]");
+        let config = packtrain_config::parse(&config, "packtrain.yaml").unwrap();
+        let made_of = made_of(&config, &root);
+        assert!(
+            made_of.contains(&root) && made_of.contains(&data),
+            "{made_of:?}"
+        );
+        assert!(!made_of.contains(&home), "{made_of:?}");
+    }
+
+    #[test]
+    fn the_script_that_a_command_names_brings_its_folder_and_no_file_before_it() {
+        let (place, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (env, server) = (home.path().join(".env"), place.path().join("server.js"));
+        for file in [&env, &server] {
+            std::fs::write(file, "").unwrap();
+        }
+        let config = format!(
+            "mcpServers: [{{ name: a, command: [node, --env-file, {env:?}, {server:?}] }}]"
+        );
+        let config = packtrain_config::parse(&config, "packtrain.yaml").unwrap();
+        let made_of = made_of(&config, Path::new("/project"));
+        for (path, is_looked_at) in [
+            (place.path(), true),
+            (env.as_path(), true),
+            (home.path(), false),
+        ] {
+            let is_there = made_of.iter().any(|one| one == path);
+            assert_eq!(is_there, is_looked_at, "{path:?}: {made_of:?}");
+        }
+    }
+}

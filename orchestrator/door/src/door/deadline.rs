@@ -1,0 +1,38 @@
+//! The deadline of a request's head, without a timer for each request: it is looked at whenever its
+//! connection is, and the connection's own tick sees to that.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use hyper::rt::{Sleep, Timer};
+
+/// Makes deadlines for a connection that is looked at again and again.
+#[derive(Clone)]
+pub(crate) struct Deadlines;
+
+struct Deadline(Instant);
+
+impl Timer for Deadlines {
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Sleep>> {
+        self.sleep_until(Instant::now() + duration)
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
+        Box::pin(Deadline(deadline))
+    }
+}
+
+impl Future for Deadline {
+    type Output = ();
+
+    /// Wakes nobody: see above.
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        match Instant::now() >= self.0 {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }
+}
+
+impl Sleep for Deadline {}

@@ -1,0 +1,157 @@
+//! How many connections there may be, and whose. Who has not been let in yet makes room for who comes
+//! next, so that nobody is shut out by those who connect and say nothing; and one of many principals does
+//! not have them all.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::tokens::Principal;
+
+/// All connections of a door.
+pub(crate) struct Places {
+    most: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    next: u64,
+    open: usize,
+    /// Nobody of them was let in yet; the first came first.
+    strangers: BTreeMap<u64, CancellationToken>,
+    of: HashMap<Principal, usize>,
+}
+
+/// One connection's place, until this is dropped.
+pub(crate) struct Seat {
+    places: Arc<Places>,
+    number: u64,
+    /// Cancelled when somebody else has the place.
+    pub(crate) taken: CancellationToken,
+    held_by: Mutex<Option<Principal>>,
+}
+
+impl Places {
+    /// As many at once.
+    pub(crate) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self {
+            most,
+            state: Mutex::default(),
+        })
+    }
+
+    /// A place for somebody who has said nothing yet: when all are taken, that of whoever was not let in for
+    /// the longest; none when all were let in.
+    pub(crate) fn take(self: &Arc<Self>) -> Option<Seat> {
+        let mut state = self.state();
+        if state.open >= self.most {
+            let (_, oldest) = state.strangers.pop_first()?;
+            oldest.cancel();
+        }
+        state.open += 1;
+        state.next += 1;
+        let (number, taken) = (state.next, CancellationToken::new());
+        state.strangers.insert(number, taken.clone());
+        Some(Seat {
+            places: Arc::clone(self),
+            number,
+            taken,
+            held_by: Mutex::default(),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seat {
+    /// Somebody on this connection was let in; whether they may keep it: those who are not the owner have
+    /// three quarters, and one of them half.
+    pub(crate) fn is_let_in(&self, who: Option<&Principal>) -> bool {
+        let mut held_by = self.held_by.lock().unwrap_or_else(PoisonError::into_inner);
+        if held_by.as_ref() == who && who.is_some() {
+            return true;
+        }
+        let mut state = self.places.state();
+        if let Some(who) = who {
+            if !who.is_owner() {
+                let most = self.places.most;
+                let others = state.of.iter().filter(|(other, _)| !other.is_owner());
+                let others: usize = others.map(|(_, count)| count).sum();
+                let own = state.of.get(who).copied().unwrap_or(0);
+                if own >= most / 2 || others >= most * 3 / 4 {
+                    return false;
+                }
+            }
+            state.release(held_by.replace(who.clone()).as_ref());
+            *state.of.entry(who.clone()).or_default() += 1;
+        }
+        state.strangers.remove(&self.number);
+        true
+    }
+}
+
+impl State {
+    fn release(&mut self, who: Option<&Principal>) {
+        if let Some(count) = who.and_then(|who| self.of.get_mut(who)) {
+            *count -= 1;
+            if *count == 0 {
+                self.of.retain(|_, count| *count > 0);
+            }
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut state = self.places.state();
+        state.open -= 1;
+        state.strangers.remove(&self.number);
+        let held_by = self.held_by.get_mut();
+        let held_by = held_by.unwrap_or_else(PoisonError::into_inner).take();
+        state.release(held_by.as_ref());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_a_stranger_longest_makes_room() {
+        let places = Places::new(4);
+        let first = places.take().unwrap();
+        assert!(first.is_let_in(None), "it is no stranger any more");
+        let rest: Vec<_> = (0..4).filter_map(|_| places.take()).collect();
+        let taken = rest.iter().map(|seat| seat.taken.is_cancelled());
+        assert_eq!(taken.collect::<Vec<_>>(), [true, false, false, false]);
+        assert!(!first.taken.is_cancelled());
+    }
+
+    #[test]
+    fn the_owner_finds_a_place_whatever_others_have() {
+        let places = Places::new(8);
+        let (a, b) = (Principal::named("a"), Principal::named("b"));
+        let mut kept = Vec::new();
+        let mut has_room = |who: &Principal| {
+            let seat = places.take().unwrap();
+            let is_let_in = seat.is_let_in(Some(who));
+            if is_let_in {
+                kept.push(seat);
+            }
+            is_let_in
+        };
+        assert_eq!((0..8).filter(|_| has_room(&a)).count(), 4);
+        assert_eq!((0..8).filter(|_| has_room(&b)).count(), 2);
+        let owner = Principal::named("owner");
+        assert!(has_room(&owner) && has_room(&owner));
+        assert!(places.take().is_none(), "all are let in");
+        drop(kept);
+        let seat = places.take().unwrap();
+        assert!(seat.is_let_in(Some(&a)) && seat.is_let_in(Some(&b)));
+        assert_eq!(places.state().of.len(), 1, "a place has one holder");
+    }
+}
