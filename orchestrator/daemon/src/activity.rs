@@ -1,15 +1,16 @@
 //! Since when nothing has been done, by somebody or with something. It does not know who or what.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 // The clock of tokio, which tests stop.
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// When something was done last, and what is under way.
 pub struct Activity {
     since: Instant,
-    state: Mutex<State>,
+    state: watch::Sender<State>,
 }
 
 struct State {
@@ -26,26 +27,22 @@ impl Activity {
         let since = Instant::now();
         Arc::new(Self {
             since,
-            state: Mutex::new(State {
+            state: watch::Sender::new(State {
                 last: since,
                 under_way: 0,
             }),
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Something is being done.
     pub fn begin(self: &Arc<Self>) -> UnderWay {
-        self.state().under_way += 1;
+        self.state.send_modify(|state| state.under_way += 1);
         UnderWay(Arc::clone(self))
     }
 
     /// For how long nothing was done; what is under way is being done.
     pub fn idle(&self) -> Duration {
-        let state = self.state();
+        let state = self.state.borrow();
         match state.under_way {
             0 => state.last.elapsed(),
             _ => Duration::ZERO,
@@ -54,7 +51,14 @@ impl Activity {
 
     /// Whether something is under way.
     pub fn is_under_way(&self) -> bool {
-        self.state().under_way > 0
+        self.state.borrow().under_way > 0
+    }
+
+    /// Waits until nothing is under way.
+    pub(crate) async fn at_rest(&self) {
+        let mut state = self.state.subscribe();
+        // It has its sender itself.
+        let _ = state.wait_for(|state| state.under_way == 0).await;
     }
 
     /// How long ago it began.
@@ -65,9 +69,10 @@ impl Activity {
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.under_way -= 1;
-        state.last = Instant::now();
+        self.0.state.send_modify(|state| {
+            state.under_way -= 1;
+            state.last = Instant::now();
+        });
     }
 }
 

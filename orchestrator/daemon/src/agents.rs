@@ -1,7 +1,6 @@
 //! Who drives devices by the Model Context Protocol: everybody who is connected, with what is theirs.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use packtrain_drivers::DeviceId;
@@ -10,9 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::activity::Activity;
 use super::held::Held;
-use super::project::Project;
+use super::project::{Project, Using};
 use super::runs::AgentRun;
 use super::wire::AgentNews;
+use packtrain_terminal::exit::CliError;
 use packtrain_toolsets::tools::Equipped;
 
 /// The most runs that are remembered of an agent, and that it has under way.
@@ -20,6 +20,10 @@ const RUNS: usize = 64;
 const RUNS_AT_ONCE: usize = 8;
 /// The most of a client's name.
 const NAME_LETTERS: usize = 80;
+
+/// The most of those who have no session, and of those with one token.
+const REQUESTERS: usize = 256;
+const REQUESTERS_OF_ONE: usize = 128;
 
 /// Changes that may wait for whoever tells them.
 const UPDATES: usize = 64;
@@ -54,6 +58,9 @@ impl Transport {
     }
 }
 
+/// Who comes by single requests: whose token, which endpoint, which client.
+pub(crate) type Requester = (String, Option<String>, String);
+
 /// Somebody who is connected. What they hold is theirs alone and goes with them.
 pub struct Agent {
     /// `a1`, `a2`, ...
@@ -61,16 +68,17 @@ pub struct Agent {
     /// How it came.
     pub transport: Transport,
     /// What it works in.
-    pub project: Arc<Project>,
+    pub project: Using,
     /// Cancelled when it is gone.
     pub gone: CancellationToken,
     /// Its session over HTTP.
     pub session: Option<String>,
+    /// What it is told apart by when it has none.
+    requester: Option<Requester>,
     /// Places of its runs.
     pub run_places: Arc<Semaphore>,
     /// What it asks for.
     pub activity: Arc<Activity>,
-    _using: Arc<()>,
     updates: broadcast::Sender<Update>,
     state: Mutex<State>,
 }
@@ -132,6 +140,11 @@ impl Agent {
     pub fn has_nothing(&self) -> bool {
         let state = self.state();
         state.held.is_empty() && state.runs.iter().all(|run| run.is_over())
+    }
+
+    /// Whether nothing is lost when it is forgotten now.
+    pub(crate) fn may_be_forgotten(&self) -> bool {
+        self.has_nothing() && !self.activity.is_under_way()
     }
 
     /// Takes down what a client says about itself.
@@ -267,20 +280,71 @@ impl Drop for Acquiring<'_> {
 
 /// Everybody who is connected. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Agents {
-    all: Arc<Mutex<BTreeMap<u64, Arc<Agent>>>>,
-    next: Arc<AtomicU64>,
+pub struct Agents(Arc<Mutex<Everybody>>);
+
+#[derive(Default)]
+struct Everybody {
+    /// By number, so first come first.
+    agents: BTreeMap<u64, Arc<Agent>>,
+    last: u64,
+}
+
+impl Everybody {
+    fn add(
+        &mut self,
+        transport: Transport,
+        project: Arc<Project>,
+        session: Option<String>,
+        requester: Option<Requester>,
+    ) -> Arc<Agent> {
+        self.last += 1;
+        let agent = Arc::new(Agent {
+            id: format!("a{}", self.last),
+            transport,
+            project: Using::of(project),
+            gone: CancellationToken::new(),
+            session,
+            requester,
+            run_places: Arc::new(Semaphore::new(RUNS_AT_ONCE)),
+            updates: broadcast::Sender::new(UPDATES),
+            activity: Activity::new(),
+            state: Mutex::new(State {
+                name: "an agent".to_owned(),
+                protocol: None,
+                equipped: Equipped::default(),
+                held: BTreeMap::new(),
+                wanted: Vec::new(),
+                runs: Vec::new(),
+            }),
+        });
+        self.agents.insert(self.last, Arc::clone(&agent));
+        agent
+    }
+
+    /// The agent of a requester, unless it has ended.
+    fn requester(&self, who: &Requester) -> Option<Arc<Agent>> {
+        let mut agents = self.agents.values();
+        let is_it = |agent: &&Arc<Agent>| {
+            agent.requester.as_ref() == Some(who) && !agent.gone.is_cancelled()
+        };
+        agents.find(is_it).cloned()
+    }
 }
 
 impl Agents {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Agent>>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    fn everybody(&self) -> MutexGuard<'_, Everybody> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everybody, first come first.
+    fn all(&self) -> Vec<Arc<Agent>> {
+        self.everybody().agents.values().cloned().collect()
     }
 
     /// Who else has a toolset of this name equipped in an agent's project.
     pub fn equipping(&self, but: &Agent, toolset: &str) -> Option<String> {
         let all = self.all();
-        let mut others = all.values().filter(|agent| {
+        let mut others = all.iter().filter(|agent| {
             agent.id != but.id
                 && Arc::ptr_eq(&agent.project, &but.project)
                 && agent.equipped().name() == Some(toolset)
@@ -295,50 +359,83 @@ impl Agents {
         project: Arc<Project>,
         session: Option<String>,
     ) -> Present {
-        let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
-        let agent = Arc::new(Agent {
-            id: format!("a{number}"),
-            transport,
-            _using: Arc::clone(&project.in_use),
-            project,
-            gone: CancellationToken::new(),
-            session,
-            run_places: Arc::new(Semaphore::new(RUNS_AT_ONCE)),
-            updates: broadcast::Sender::new(UPDATES),
-            activity: Activity::new(),
-            state: Mutex::new(State {
-                name: "an agent".to_owned(),
-                protocol: None,
-                equipped: Equipped::default(),
-                held: BTreeMap::new(),
-                wanted: Vec::new(),
-                runs: Vec::new(),
-            }),
-        });
-        self.all().insert(number, Arc::clone(&agent));
+        let agent = self.everybody().add(transport, project, session, None);
         Present {
             agents: self.clone(),
-            number,
             agent,
         }
     }
 
+    /// The agent of whoever comes by single requests, taken in when it is not known.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub(crate) fn requester(
+        &self,
+        who: Requester,
+        project: Arc<Project>,
+    ) -> Result<Arc<Agent>, CliError> {
+        let mut everybody = self.everybody();
+        if let Some(agent) = everybody.requester(&who) {
+            return Ok(agent);
+        }
+        let agents = everybody.agents.values();
+        let known: Vec<_> = agents
+            .filter_map(|agent| agent.requester.as_ref())
+            .collect();
+        let own = known.iter().filter(|known| known.0 == who.0);
+        if known.len() >= REQUESTERS || own.count() >= REQUESTERS_OF_ONE {
+            return Err(CliError::infrastructure(
+                "there are too many agents without a session",
+            ));
+        }
+        Ok(everybody.add(Transport::Requests, project, None, Some(who)))
+    }
+
+    /// The agent of whoever comes by single requests, when it is known.
+    pub(crate) fn known_requester(&self, who: &Requester) -> Option<Arc<Agent>> {
+        self.everybody().requester(who)
+    }
+
+    /// Forgets those of single requests for whom this holds; they are known again when they ask again.
+    pub(crate) fn forget_requesters(&self, is_meant: impl Fn(&Agent) -> bool) {
+        for agent in self.all() {
+            if agent.requester.is_some() && is_meant(&agent) {
+                self.forget(&agent);
+            }
+        }
+    }
+
+    /// A session over HTTP has ended.
+    pub(crate) fn left(&self, session: &str) {
+        let is_its = |agent: &&Arc<Agent>| agent.session.as_deref() == Some(session);
+        if let Some(agent) = self.all().iter().find(is_its) {
+            agent.leave();
+        }
+    }
+
+    fn forget(&self, agent: &Arc<Agent>) {
+        let mut everybody = self.everybody();
+        everybody.agents.retain(|_, one| !Arc::ptr_eq(one, agent));
+        drop(everybody);
+        agent.leave();
+    }
+
     /// Everybody, first come first.
     pub fn news(&self) -> Vec<AgentNews> {
-        self.all().values().map(|agent| agent.news()).collect()
+        self.all().iter().map(|agent| agent.news()).collect()
     }
 
     /// The agent of that id.
     pub fn get(&self, id: &str) -> Option<Arc<Agent>> {
-        self.all().values().find(|agent| agent.id == id).cloned()
+        self.all().into_iter().find(|agent| agent.id == id)
     }
 
     /// Those who use a project.
     pub fn of(&self, project: &Arc<Project>) -> Vec<Arc<Agent>> {
-        let all = self.all();
-        let using = all.values();
-        let using = using.filter(|agent| Arc::ptr_eq(&agent.project, project));
-        using.cloned().collect()
+        let mut using = self.all();
+        using.retain(|agent| Arc::ptr_eq(&agent.project, project));
+        using
     }
 
     /// Tells everybody of a project of a change.
@@ -359,8 +456,7 @@ impl Agents {
 
     /// Lets go of devices that nobody has used for long.
     pub fn reap(&self) {
-        let all: Vec<_> = self.all().values().cloned().collect();
-        for agent in all {
+        for agent in self.all() {
             for held in agent.all_held() {
                 if held.is_forgotten() && agent.take(&held.handle).is_some() {
                     // Nobody said that it was done with.
@@ -372,22 +468,20 @@ impl Agents {
 
     /// Ends everybody.
     pub fn end_all(&self) {
-        let all: Vec<_> = self.all().values().cloned().collect();
-        for agent in all {
+        for agent in self.all() {
             agent.leave();
         }
     }
 
     /// Whether nobody is there.
     pub fn is_empty(&self) -> bool {
-        self.all().is_empty()
+        self.everybody().agents.is_empty()
     }
 }
 
 /// That somebody is connected, as long as this lives.
 pub struct Present {
     agents: Agents,
-    number: u64,
     agent: Arc<Agent>,
 }
 
@@ -400,7 +494,6 @@ impl Present {
 
 impl Drop for Present {
     fn drop(&mut self) {
-        self.agents.all().remove(&self.number);
-        self.agent.leave();
+        self.agents.forget(&self.agent);
     }
 }

@@ -5,7 +5,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
@@ -15,8 +15,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::agents::{Agent, Agents, Present, Transport, Update};
-use super::project::{self, Checks, Project};
+use super::agents::{Agent, Agents, Present, Requester, Transport, Update};
+use super::project::{self, Checks, Project, Using};
 use super::wire::{DeviceNews, ProjectKey};
 use packtrain_door::front::{Sessions, Visitor};
 use packtrain_terminal::exit::CliError;
@@ -24,9 +24,6 @@ use packtrain_toolsets::tools::ToolsetTools;
 
 /// How long whoever has no session may be silent.
 const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
-/// The most of those who have no session, and of those with one token.
-const REQUESTERS: usize = 256;
-const REQUESTERS_OF_ONE: usize = 128;
 /// The most runs and checks of agents at once: each is a process.
 const RUNS: usize = 64;
 const CHECKS: usize = 2;
@@ -52,23 +49,6 @@ struct Open {
     /// Since when it was seen to be used by nobody.
     unused: Option<Instant>,
 }
-
-/// A project that stays open as long as this is kept.
-pub struct Using {
-    project: Arc<Project>,
-    _using: Arc<()>,
-}
-
-impl std::ops::Deref for Using {
-    type Target = Arc<Project>;
-
-    fn deref(&self) -> &Arc<Project> {
-        &self.project
-    }
-}
-
-/// Who comes by single requests.
-type Requester = (String, Option<String>, String);
 
 /// Where agents reach it over HTTP.
 struct Http {
@@ -117,10 +97,6 @@ pub struct Hub {
     phones: SharedDevices,
     arbiter: ArbiterHandle,
     checks: Checks,
-    /// Those who come by single requests: whose token, which endpoint, which client.
-    requesters: Mutex<BTreeMap<Requester, Present>>,
-    /// The agents of sessions over HTTP.
-    visits: Mutex<BTreeMap<String, Weak<Agent>>>,
     http: OnceLock<Http>,
     pub(crate) tickets: Tickets,
     /// Places of agents' runs.
@@ -144,8 +120,6 @@ impl Hub {
             phones: SharedDevices::new(arbiters),
             arbiter: arbiters[0].clone(),
             checks,
-            requesters: Mutex::default(),
-            visits: Mutex::default(),
             http: OnceLock::new(),
             tickets: Tickets::default(),
             run_places: Arc::new(Semaphore::new(RUNS)),
@@ -192,8 +166,7 @@ impl Hub {
             }
         };
         open.unused = None;
-        let (project, _using) = (Arc::clone(&open.project), Arc::clone(&open.project.in_use));
-        Ok(Using { project, _using })
+        Ok(Using::of(Arc::clone(&open.project)))
     }
 
     /// Waits until nobody uses a project, for the moment that it takes whoever was answered to go.
@@ -201,22 +174,17 @@ impl Hub {
     /// # Errors
     /// When somebody uses it still.
     async fn is_given_up(&self, old: &Arc<Project>) -> Result<(), CliError> {
-        let mut every = tokio::time::interval(GIVE_UP_POLL);
-        let begun = Instant::now();
-        loop {
-            every.tick().await;
-            self.forget_requesters(|agent| {
-                Arc::ptr_eq(&agent.project, old)
-                    && agent.has_nothing()
-                    && !agent.activity.is_under_way()
-            });
-            if !old.is_in_use() {
-                return Ok(());
+        let given_up = async {
+            for agent in self.agents.of(old) {
+                agent.activity.at_rest().await;
+                self.agents.forget_requesters(|one| {
+                    Arc::ptr_eq(&one.project, old) && one.may_be_forgotten()
+                });
             }
-            if begun.elapsed() >= GIVE_UP_TIMEOUT {
-                return Err(self.changed(old));
-            }
-        }
+            old.is_given_up().await;
+        };
+        let given_up = tokio::time::timeout(GIVE_UP_TIMEOUT, given_up).await;
+        given_up.map_err(|_| self.changed(old))
     }
 
     fn projects(&self) -> MutexGuard<'_, BTreeMap<ProjectKey, Arc<tokio::sync::Mutex<Place>>>> {
@@ -291,12 +259,6 @@ impl Hub {
         .hint("`packtrain agents` lists agents and ends them; `packtrain daemon stop` ends everything")
     }
 
-    /// Forgets those of single requests for whom this holds; they are known again when they ask again.
-    fn forget_requesters(&self, is_meant: impl Fn(&Agent) -> bool) {
-        let mut all = self.requesters();
-        all.retain(|_, present| !is_meant(present.agent()));
-    }
-
     /// Follows what becomes of a project, until the end.
     fn look_after(self: &Arc<Self>, project: &Arc<Project>) {
         let (devices, until) = (Arc::clone(project), project.closing.clone());
@@ -348,20 +310,14 @@ impl Hub {
     /// When the session has ended, or its toolset is not there any more.
     pub fn visit(&self, visitor: &Visitor, project: Arc<Project>) -> Result<Present, CliError> {
         let id = visitor.session().unwrap_or_default().to_owned();
-        let present = self.agents.join(Transport::Http, project, Some(id.clone()));
+        let present = self.agents.join(Transport::Http, project, Some(id));
         equip(visitor, present.agent())?;
-        let mut visits = self.visits.lock().unwrap_or_else(PoisonError::into_inner);
-        visits.retain(|_, agent| agent.strong_count() > 0);
-        visits.insert(id, Arc::downgrade(present.agent()));
         Ok(present)
     }
 
     /// A session over HTTP has ended.
     pub(crate) fn left(&self, session: &str) {
-        let mut visits = self.visits.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(agent) = visits.remove(session).and_then(|agent| agent.upgrade()) {
-            agent.leave();
-        }
+        self.agents.left(session);
     }
 
     /// The agent of whoever comes by single requests, when it has a device or a run.
@@ -373,7 +329,7 @@ impl Hub {
         visitor: &Visitor,
         client: &str,
     ) -> Result<Option<Arc<Agent>>, CliError> {
-        let known = known(&self.requesters(), &requester(visitor, client));
+        let known = self.agents.known_requester(&requester(visitor, client));
         let Some(agent) = known.filter(|agent| !agent.has_nothing()) else {
             return Ok(None);
         };
@@ -393,32 +349,10 @@ impl Hub {
         project: Arc<Project>,
     ) -> Result<Arc<Agent>, CliError> {
         let who = requester(visitor, client);
-        let agent = self.known_or_new(who, project)?;
+        let agent = self.agents.requester(who, project)?;
         // Its endpoint's toolset is what it is now. Read without the lock: a slow disk holds up nobody else.
         equip(visitor, &agent)?;
         Ok(agent)
-    }
-
-    fn known_or_new(&self, who: Requester, project: Arc<Project>) -> Result<Arc<Agent>, CliError> {
-        let mut all = self.requesters();
-        if let Some(agent) = known(&all, &who) {
-            return Ok(agent);
-        }
-        let own = all.keys().filter(|(principal, ..)| *principal == who.0);
-        if all.len() >= REQUESTERS || own.count() >= REQUESTERS_OF_ONE {
-            return Err(CliError::infrastructure(
-                "there are too many agents without a session",
-            ));
-        }
-        let present = self.agents.join(Transport::Requests, project, None);
-        let agent = Arc::clone(present.agent());
-        all.insert(who, present);
-        Ok(agent)
-    }
-
-    fn requesters(&self) -> MutexGuard<'_, BTreeMap<Requester, Present>> {
-        let all = self.requesters.lock();
-        all.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends an agent; whether it was there.
@@ -430,7 +364,7 @@ impl Hub {
         if let (Some(http), Some(session)) = (self.http.get(), &agent.session) {
             http.sessions.close(session).await;
         }
-        self.forget_requesters(|agent| agent.id == id);
+        self.agents.forget_requesters(|agent| agent.id == id);
         true
     }
 
@@ -438,7 +372,7 @@ impl Hub {
     pub(crate) fn reap(&self) {
         self.reap_projects();
         self.agents.reap();
-        self.forget_requesters(|agent| {
+        self.agents.forget_requesters(|agent| {
             agent.activity.idle() >= LONGEST_SILENCE && agent.has_nothing()
         });
     }
@@ -450,7 +384,7 @@ impl Hub {
         let begun = Instant::now();
         loop {
             every.tick().await;
-            self.forget_requesters(|agent| agent.has_nothing() && !agent.activity.is_under_way());
+            self.agents.forget_requesters(Agent::may_be_forgotten);
             // Those who ask for its end are connected, too.
             let asking = self.retiring.load(Ordering::Relaxed);
             if self.agents.is_empty() && self.work.len() <= asking {
@@ -511,12 +445,6 @@ fn requester(visitor: &Visitor, client: &str) -> Requester {
         visitor.toolset().map(str::to_owned),
         client.chars().take(80).collect(),
     )
-}
-
-/// The agent of a requester, unless it has ended.
-fn known(all: &BTreeMap<Requester, Present>, who: &Requester) -> Option<Arc<Agent>> {
-    let agent = all.get(who)?.agent();
-    (!agent.gone.is_cancelled()).then(|| Arc::clone(agent))
 }
 
 /// Equips the toolset of the endpoint that an agent came to.

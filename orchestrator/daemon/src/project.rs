@@ -10,6 +10,7 @@ use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet, FleetError, Shar
 use packtrain_drivers::{Connector, DeviceId, Reach};
 use packtrain_engine::Here;
 use packtrain_tools::{Caller, Confines, Registry, SharedRegistry, Targets};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::files::Files;
@@ -58,14 +59,44 @@ pub struct Project {
     arbiter: ArbiterHandle,
     /// Cancelled when it is closed.
     pub closing: CancellationToken,
-    /// Those who use it have a clone.
-    pub in_use: Arc<()>,
+    /// How many use it.
+    users: watch::Sender<usize>,
+}
+
+/// A project that stays open as long as this is kept.
+pub struct Using(Arc<Project>);
+
+impl Using {
+    pub(crate) fn of(project: Arc<Project>) -> Self {
+        project.users.send_modify(|users| *users += 1);
+        Self(project)
+    }
+}
+
+impl std::ops::Deref for Using {
+    type Target = Arc<Project>;
+
+    fn deref(&self) -> &Arc<Project> {
+        &self.0
+    }
+}
+
+impl Drop for Using {
+    fn drop(&mut self) {
+        self.0.users.send_modify(|users| *users -= 1);
+    }
 }
 
 impl Project {
     /// Whether somebody uses it.
-    pub fn is_in_use(&self) -> bool {
-        Arc::strong_count(&self.in_use) > 1
+    pub(crate) fn is_in_use(&self) -> bool {
+        *self.users.borrow() > 0
+    }
+
+    /// Waits until nobody uses it.
+    pub(crate) async fn is_given_up(&self) {
+        // It has its sender itself.
+        let _ = self.users.subscribe().wait_for(|users| *users == 0).await;
     }
 
     /// Reads the configuration and looks for devices; nothing is connected. Phones that were found are
@@ -126,7 +157,7 @@ impl Project {
             wiring,
             arbiter,
             closing: CancellationToken::new(),
-            in_use: Arc::default(),
+            users: watch::Sender::default(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! What lies unused is let go of, and nothing else. The clock is tokio's, put forward by hand.
 
 use actix_rt::{Arbiter, System};
+use packtrain_config::Loaded;
 use packtrain_drivers::{DeviceId, Platform};
 use packtrain_model::trail::ToolCall;
 use packtrain_model::yaml::Value;
@@ -104,10 +105,8 @@ fn a_lease_ends_after_a_day_whatever_is_done_with_it() {
 #[test]
 fn who_has_no_session_is_forgotten_after_a_silence_and_not_while_it_is_answered() {
     with_phone(async |hub, project| {
-        let present = hub.join(Transport::Requests, project);
-        let agent = Arc::clone(present.agent());
         let who = ("token".to_owned(), None, "client".to_owned());
-        hub.requesters.lock().unwrap().insert(who, present);
+        let agent = hub.agents.requester(who, project).ok().unwrap();
         let asking = agent.activity.begin();
         reaped_after(hub, 60 * MINUTE).await;
         assert!(!hub.agents.is_empty(), "it is being answered");
@@ -225,7 +224,9 @@ fn one_who_waits_for_the_disk_holds_up_nobody_else() {
                     .err()
             });
             assert_eq!(said.next().unwrap(), "opened");
-            let is_held = hub.requesters.try_lock().is_err();
+            let (looked, looking) = std::sync::mpsc::channel();
+            scope.spawn(move || looked.send(hub.agents.is_empty()));
+            let is_held = looking.recv_timeout(Duration::from_secs(20)).is_err();
             disk.kill().unwrap();
             disk.wait().unwrap();
             assert!(asking.join().unwrap().is_some(), "it is no toolset");
