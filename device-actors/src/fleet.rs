@@ -1,13 +1,14 @@
 //! All devices of a program: who they are, where their actors are, and how to get one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr};
 use actix_rt::{Arbiter, ArbiterHandle};
 use packtrain_drivers::{Connector, DeviceId, DriverError};
+use parking_lot::{Mutex, RwLock};
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -68,7 +69,7 @@ struct Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         let devices = self.devices.get_mut();
-        let devices = devices.unwrap_or_else(PoisonError::into_inner);
+        let devices = devices;
         // The actors of the others end with their addresses.
         for device in devices.values().filter(|device| device.is_shared) {
             drop(device.shut_down(LeaseError::ShuttingDown, now() + DROPPED_TIMEOUT));
@@ -116,7 +117,7 @@ impl SharedDevices {
     pub async fn status(&self) -> Vec<DeviceStatus> {
         let devices = {
             let devices = self.inner.devices.lock();
-            devices.unwrap_or_else(PoisonError::into_inner).clone()
+            devices.clone()
         };
         let asked = devices.into_iter().map(async |(id, actor)| {
             let mut status = actor.send(GetStatus(None)).await.ok()??;
@@ -139,7 +140,7 @@ impl SharedDevices {
 
     fn actor_of(&self, id: &DeviceId) -> Addr<DeviceActor> {
         let devices = self.inner.devices.lock();
-        let mut devices = devices.unwrap_or_else(PoisonError::into_inner);
+        let mut devices = devices;
         match devices.get(id).filter(|actor| actor.connected()) {
             Some(actor) => actor.clone(),
             None => {
@@ -217,7 +218,7 @@ impl Fleet {
     ) -> Result<(), FleetError> {
         let shared = &self.shared;
         let id = connector.id().clone();
-        let mut devices = self.devices_mut();
+        let mut devices = self.shared.devices.write();
         if shared.shutting_down.load(Ordering::Acquire) {
             return Err(FleetError::ShuttingDown);
         }
@@ -257,7 +258,7 @@ impl Fleet {
         let ended = device.shut_down(LeaseError::Removed(id.clone()), by);
         // Gone by then or not, what is left of it ends by itself.
         let _ = tokio::time::timeout_at(by.into(), ended).await;
-        let mut devices = self.devices_mut();
+        let mut devices = self.shared.devices.write();
         if devices
             .get(id)
             .is_some_and(|found| found.connector == device.connector && !found.is_here())
@@ -319,7 +320,7 @@ impl Fleet {
 
     /// How every device is, by name.
     pub async fn status(&self) -> Vec<DeviceStatus> {
-        let devices: Vec<_> = self.devices().values().cloned().collect();
+        let devices: Vec<_> = self.shared.devices.read().values().cloned().collect();
         let asked = devices.into_iter().map(|device| {
             let of_it = GetStatus(Some(device.connector));
             device.actor.send(of_it)
@@ -350,7 +351,7 @@ impl Fleet {
     pub async fn shutdown(&self, limit: Duration) {
         let by = now() + limit;
         self.shared.shutting_down.store(true, Ordering::Release);
-        let devices = std::mem::take(&mut *self.devices_mut());
+        let devices = std::mem::take(&mut *self.shared.devices.write());
         let ended: Vec<_> = devices
             .values()
             .map(|device| device.shut_down(LeaseError::ShuttingDown, by))
@@ -369,21 +370,11 @@ impl Fleet {
         if self.shared.shutting_down.load(Ordering::Acquire) {
             return Err(LeaseError::ShuttingDown);
         }
-        let devices = self.devices();
+        let devices = self.shared.devices.read();
         let found = devices.get(id).filter(|device| device.actor.connected());
         found
             .cloned()
             .ok_or_else(|| LeaseError::Unknown(id.clone()))
-    }
-
-    fn devices(&self) -> RwLockReadGuard<'_, Devices> {
-        let devices = self.shared.devices.read();
-        devices.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn devices_mut(&self) -> RwLockWriteGuard<'_, Devices> {
-        let devices = self.shared.devices.write();
-        devices.unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,10 +1,11 @@
 //! What actor, driver task and lease share about one grant: whether it is still good, until when it
 //! counts as used, and the events that belong to it.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{DeviceEvent, DriverError, EventStream};
+use parking_lot::Mutex;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
 use crate::clock::now;
@@ -38,14 +39,14 @@ pub struct LeaseUse(Arc<Gate>);
 
 impl LeaseUse {
     pub(crate) fn begin(gate: &Arc<Gate>) -> Self {
-        gate.usage().under_way += 1;
+        gate.usage.lock().under_way += 1;
         Self(Arc::clone(gate))
     }
 }
 
 impl Drop for LeaseUse {
     fn drop(&mut self) {
-        let mut usage = self.0.usage();
+        let mut usage = self.0.usage.lock();
         usage.under_way -= 1;
         usage.last = now();
     }
@@ -101,7 +102,7 @@ impl Gate {
 
     /// When the lease may be taken over, if it is not used until then.
     pub(crate) fn idle_at(&self) -> Instant {
-        let usage = self.usage();
+        let usage = self.usage.lock();
         let last = match usage.under_way {
             0 => usage.last,
             _ => now(),
@@ -109,33 +110,25 @@ impl Gate {
         last + self.idle
     }
 
-    fn usage(&self) -> MutexGuard<'_, Usage> {
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// From now on events are this grant's. What happened before is nobody's any more.
     pub(crate) fn attach(&self, mut stream: EventStream) {
         stream.drain();
-        self.events().stream = Some(stream);
+        self.events.lock().stream = Some(stream);
     }
 
     /// From now on events are not this grant's; what is there stays.
     pub(crate) fn detach(&self) -> Option<EventStream> {
-        let mut events = self.events();
+        let mut events = self.events.lock();
         let mut stream = events.stream.take()?;
         events.rest.extend(stream.drain());
         Some(stream)
     }
 
     pub(crate) fn drain_events(&self) -> Vec<DeviceEvent> {
-        let mut events = self.events();
+        let mut events = self.events.lock();
         match &mut events.stream {
             Some(stream) => stream.drain(),
             None => std::mem::take(&mut events.rest),
         }
-    }
-
-    fn events(&self) -> MutexGuard<'_, Events> {
-        self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,8 +1,8 @@
 //! A driver whose every answer is written in the command itself.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
@@ -10,6 +10,7 @@ use packtrain_drivers::{
     DriverError, EventSink, Observation, Platform, SessionOptions, Size, WebCommand,
 };
 use packtrain_testing::scripted;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
 /// What the driver shall do.
@@ -124,7 +125,7 @@ impl Script {
     }
 
     pub(crate) fn last_deadline(&self) -> Option<Instant> {
-        *self.deadline.lock().unwrap()
+        *self.deadline.lock()
     }
 
     /// The next session does not get beyond its begin.
@@ -133,12 +134,12 @@ impl Script {
     }
 
     pub(crate) fn at_end(&self, does: AtEnd) {
-        *self.at_end.lock().unwrap() = does;
+        *self.at_end.lock() = does;
     }
 
     /// Whether the last end of a session came cancelled.
     pub(crate) fn end_was_cancelled(&self) -> Option<bool> {
-        *self.end_cancelled.lock().unwrap()
+        *self.end_cancelled.lock()
     }
 
     pub(crate) fn let_go(&self) {
@@ -192,7 +193,7 @@ impl packtrain_testing::Script for Script {
     ) -> Result<Observation, DriverError> {
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(running, Ordering::SeqCst);
-        *self.deadline.lock().unwrap() = Some(ctx.deadline);
+        *self.deadline.lock() = Some(ctx.deadline);
         tokio::task::yield_now().await;
         let answer = match command {
             Command::Begin(_) => {
@@ -212,7 +213,7 @@ impl packtrain_testing::Script for Script {
     }
 
     fn end_grace(&self) -> Duration {
-        match *self.at_end.lock().unwrap() {
+        match *self.at_end.lock() {
             AtEnd::TakeLong => LONG_END,
             _ => Duration::ZERO,
         }
@@ -230,12 +231,12 @@ impl Script {
         events: &EventSink,
     ) -> Result<Observation, DriverError> {
         let cancelled = ctx.cancel.is_cancelled();
-        *self.end_cancelled.lock().unwrap() = Some(cancelled);
+        *self.end_cancelled.lock() = Some(cancelled);
         if cancelled {
             return Err(DriverError::Cancelled);
         }
         log(events, "let go of");
-        let at_end = *self.at_end.lock().unwrap();
+        let at_end = *self.at_end.lock();
         match at_end {
             AtEnd::LetGo => {}
             AtEnd::Hang => ctx.cancel.cancelled().await,

@@ -44,11 +44,11 @@ fn whoever_waits_is_told_of_the_holder_of_another_fleet_and_served_in_order() {
         let third = one.lease_with(&scripts[0].id, "third", soon(), &never, |reason| {
             then.send(reason.to_string()).unwrap();
         });
-        let order = std::sync::Mutex::new(Vec::new());
+        let order = parking_lot::Mutex::new(Vec::new());
         let ((), (), ()) = tokio::join!(
             async {
                 let lease = second.await.unwrap();
-                order.lock().unwrap().push("second");
+                order.lock().push("second");
                 assert_eq!(lease.device().id, scripts[1].id);
                 lease.execute(begin(), soon()).await.unwrap();
             },
@@ -56,7 +56,7 @@ fn whoever_waits_is_told_of_the_holder_of_another_fleet_and_served_in_order() {
                 // After the second one.
                 assert_eq!(reasons.recv().await.unwrap(), "in use by test");
                 let lease = third.await.unwrap();
-                order.lock().unwrap().push("third");
+                order.lock().push("third");
                 drop(lease);
             },
             async {
@@ -73,7 +73,7 @@ fn whoever_waits_is_told_of_the_holder_of_another_fleet_and_served_in_order() {
                 drop(held);
             },
         );
-        assert_eq!(*order.lock().unwrap(), ["second", "third"]);
+        assert_eq!(*order.lock(), ["second", "third"]);
         // Each was let go of before the other was connected.
         scripts[0].happened("connect", 2).await;
         assert_eq!(

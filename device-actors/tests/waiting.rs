@@ -68,7 +68,7 @@ fn a_device_goes_to_those_who_wait_in_the_order_they_came() {
         let fleet = fleet(&[&script]);
         let held = lease(&fleet, &script).await;
         let never = CancellationToken::new();
-        let served = std::sync::Mutex::new(Vec::new());
+        let served = parking_lot::Mutex::new(Vec::new());
         let all = futures::future::join_all((0..20).map(|n| {
             let (fleet, id, never, served) = (&fleet, &script.id, &never, &served);
             async move {
@@ -76,12 +76,12 @@ fn a_device_goes_to_those_who_wait_in_the_order_they_came() {
                     .lease(id, &n.to_string(), soon(), never)
                     .await
                     .unwrap();
-                served.lock().unwrap().push(n);
+                served.lock().push(n);
                 lease.execute(begin(), soon()).await.unwrap();
             }
         }));
         tokio::join!(all, async { drop(held) });
-        assert_eq!(*served.lock().unwrap(), (0..20).collect::<Vec<_>>());
+        assert_eq!(*served.lock(), (0..20).collect::<Vec<_>>());
     });
 }
 

@@ -1,10 +1,11 @@
 //! What every command needs of a connected device: the way to it, who moves the finger there, and
 //! what is known of its screen.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use packtrain_drivers::{DriverError, ScreenMark, Size};
+use parking_lot::Mutex;
 
 use crate::agent::{AgentChoice, AgentError, Jar, ShellAgent, U2Agent, UiAgent};
 use crate::command_error::CommandError;
@@ -56,13 +57,13 @@ impl AndroidDevice {
 
     /// The mark of what was kept.
     pub(crate) fn last_mark(&self) -> Option<ScreenMark> {
-        let kept = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.seen.lock();
         kept.as_ref().map(Seen::mark)
     }
 
     /// Keeps what the screen showed; gives what was kept before.
     pub(crate) fn remember(&self, seen: Option<Seen>) -> Option<Seen> {
-        let mut kept = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.seen.lock();
         std::mem::replace(&mut *kept, seen)
     }
 

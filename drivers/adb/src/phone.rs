@@ -1,12 +1,13 @@
 //! The way to one device: opens services on it, and opens the way again when it was cut.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use packtrain_drivers::{DeviceEvent, EventSink};
+use parking_lot::Mutex;
 use tokio::io::AsyncRead;
 
 use crate::state::DeviceState;
@@ -229,7 +230,7 @@ impl Phone {
 
     /// What the device's adbd can do; asked once per connection.
     pub(crate) async fn abilities(&self, deadline: Instant) -> Result<Abilities, WireError> {
-        let known = *self.protocol.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = *self.protocol.lock();
         if let Some(known) = known {
             return Ok(known);
         }
@@ -249,7 +250,7 @@ impl Phone {
     }
 
     fn remember(&self, abilities: Option<Abilities>) {
-        *self.protocol.lock().unwrap_or_else(PoisonError::into_inner) = abilities;
+        *self.protocol.lock() = abilities;
     }
 
     /// Opens a service and lets `talk` use it, all before `deadline`.

@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use playwright_rs::Error;
 use playwright_rs::protocol::Frame;
 use playwright_rs::server::channel_owner::ChannelOwner;
@@ -93,8 +94,8 @@ impl Drop for Call {
     }
 }
 
-fn ids() -> std::sync::MutexGuard<'static, BTreeMap<u64, String>> {
-    IDS.lock().unwrap_or_else(PoisonError::into_inner)
+fn ids() -> parking_lot::MutexGuard<'static, BTreeMap<u64, String>> {
+    IDS.lock()
 }
 
 /// Passes messages on, with the log of a call that failed at the end of its error's text; `traffic` takes

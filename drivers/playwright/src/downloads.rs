@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use packtrain_drivers::selector::contains_plain;
 use packtrain_drivers::{DeviceEvent, DriverError, EventSink, Observation, WantedDownload};
+use parking_lot::Mutex;
 use playwright_rs::protocol::Download;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -148,7 +148,7 @@ impl Downloads {
 
     /// A name that no other download of the session has: `report.txt`, `report (2).txt`.
     fn reserve(&self, name: &str) -> String {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = self.names.lock();
         let (stem, extension) = match name.rfind('.') {
             Some(at) if at > 0 => name.split_at(at),
             _ => (name, ""),

@@ -1,8 +1,8 @@
 //! The requests of a session, kept for assertions about them.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 /// Requests kept; older ones are forgotten, so that an endless page costs no endless memory.
@@ -53,9 +53,7 @@ impl RequestLog {
         self.count.subscribe()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
-        self.requests
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, VecDeque<String>> {
+        self.requests.lock()
     }
 }

@@ -5,10 +5,10 @@
 //! wherever Playwright's selectors go, into frames of any origin.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use packtrain_drivers::{Defect, DriverError, Hidden, Rect};
+use parking_lot::Mutex;
 use playwright_rs::Error;
 use playwright_rs::protocol::{BrowserContext, Page};
 use playwright_rs::server::channel_owner::ChannelOwner;
@@ -169,25 +169,22 @@ pub(crate) struct Numbers(Mutex<BTreeMap<u32, (String, String)>>);
 
 impl Numbers {
     pub(crate) fn are_given(&self) -> bool {
-        !self.given().is_empty()
-    }
-
-    fn given(&self) -> MutexGuard<'_, BTreeMap<u32, (String, String)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        !self.0.lock().is_empty()
     }
 
     fn next(&self) -> u32 {
-        self.given()
+        self.0
+            .lock()
             .last_key_value()
             .map_or(1, |(last, _)| last + 1)
     }
 
     fn called(&self, number: u32) -> Option<(String, String)> {
-        self.given().get(&number).cloned()
+        self.0.lock().get(&number).cloned()
     }
 
     fn give(&self, number: u32, role: &str, name: &str) {
-        let mut given = self.given();
+        let mut given = self.0.lock();
         given.insert(number, (role.to_owned(), name.to_owned()));
         if given.len() > MAX_NUMBERS {
             given.pop_first();

@@ -1,10 +1,11 @@
 //! A browser context for the length of a session: its tabs, dialogs, downloads and network.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use packtrain_drivers::{AppliedAxis, Axes, DeviceEvent, DriverError, EventSink, SessionOptions};
+use parking_lot::{Mutex, MutexGuard};
 use playwright_rs::protocol::{
     BrowserContext, CDPSession, Dialog, Page, Request, ResponseObject, TracingStartOptions,
     TracingStopOptions,
@@ -345,7 +346,7 @@ impl Tabs {
     }
 
     pub(crate) fn answer_dialogs(&self, plan: DialogPlan) {
-        *self.dialogs.lock().unwrap_or_else(PoisonError::into_inner) = plan;
+        *self.dialogs.lock() = plan;
     }
 
     async fn opened(self: &Arc<Self>, page: Page, announce: bool) -> Result<(), Error> {
@@ -409,10 +410,7 @@ impl Tabs {
         cdp.send("Network.emulateNetworkConditions", Some(slow))
             .await?;
         // It lasts as long as its session.
-        slowed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(cdp);
+        slowed.lock().push(cdp);
         Ok(())
     }
 
@@ -431,11 +429,7 @@ impl Tabs {
     }
 
     async fn dialog(&self, dialog: Dialog) {
-        let plan = self
-            .dialogs
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let plan = self.dialogs.lock().clone();
         // A page that asks whether it may be left is always left: the trail decided to.
         let accept = plan.accept || dialog.type_() == "beforeunload";
         let answered = if accept {
@@ -498,7 +492,7 @@ impl Tabs {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Tab>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }
 

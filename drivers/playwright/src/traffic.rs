@@ -5,8 +5,8 @@
 //! playwright-core's protocol.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 /// Requests of a page beyond these are not counted: it counts as busy.
@@ -26,7 +26,7 @@ struct PageTraffic {
 impl Traffic {
     /// Whether nothing is on its way to a page, as far as the driver has told.
     pub(crate) fn is_quiet(&self, page: &str) -> bool {
-        let pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let pages = self.0.lock();
         pages
             .get(page)
             .is_none_or(|page| page.requests.is_empty() && !page.has_others)
@@ -47,7 +47,7 @@ impl Traffic {
             _ => return,
         };
         let Some(page) = page else { return };
-        let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = self.0.lock();
         match (method, request) {
             ("request", Some(request)) => {
                 let page = pages.entry(page).or_default();

@@ -4,12 +4,12 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use parking_lot::Mutex;
 
 /// How long a program of the system may take.
 const RUN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -21,8 +21,7 @@ const OF_SYSTEM: &str = "/usr/sbin";
 /// waits for: there, one is started at a time.
 pub fn spawning<T>(spawn: impl FnOnce() -> T) -> T {
     static ONE: Mutex<()> = Mutex::new(());
-    let _one =
-        (!cfg!(target_os = "linux")).then(|| ONE.lock().unwrap_or_else(PoisonError::into_inner));
+    let _one = (!cfg!(target_os = "linux")).then(|| ONE.lock());
     spawn()
 }
 

@@ -8,11 +8,11 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::unistd::Pid;
+use parking_lot::{Mutex, MutexGuard};
 use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 
 use crate::processes::{has_word, marked, members, session};
@@ -83,7 +83,7 @@ pub fn own_program() -> io::Result<PathBuf> {
 }
 
 fn watcher() -> MutexGuard<'static, Watcher> {
-    WATCHER.lock().unwrap_or_else(PoisonError::into_inner)
+    WATCHER.lock()
 }
 
 /// What is watched, found by its mark.

@@ -4,9 +4,9 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::faults::Event;
@@ -44,7 +44,7 @@ impl Arrivals {
 
     /// Writes an event down before anything comes of it.
     pub(crate) fn note(&self, device: &str, event: Event<'_>) {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file.lock();
         // Under the lock, so that lines stand in the order of their times.
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let line = Line {

@@ -6,9 +6,9 @@ mod draw;
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Mutex;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 pub use self::canvas::{Canvas, Rgb};
@@ -83,9 +83,7 @@ impl Painter {
         });
         let png = painted.await.map_err(|_| PaintError::Interrupted)??;
         drop(permit);
-        if let Ok(mut cache) = self.cache.lock() {
-            cache.insert(key, png.clone());
-        }
+        self.cache.lock().insert(key, png.clone());
         Ok(png)
     }
 
@@ -107,7 +105,7 @@ impl Painter {
     }
 
     fn cached(&self, key: Key) -> Option<Bytes> {
-        self.cache.lock().ok()?.get(key)
+        self.cache.lock().get(key)
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::Connector;
+use parking_lot::Mutex;
 use tokio::task::JoinSet;
 use tokio_util::task::TaskTracker;
 
@@ -178,9 +179,9 @@ impl WdaPool {
         }
     }
 
-    fn starters(&self) -> std::sync::MutexGuard<'_, Vec<(String, Arc<Starter>)>> {
+    fn starters(&self) -> parking_lot::MutexGuard<'_, Vec<(String, Arc<Starter>)>> {
         // A list to which only whole entries are added.
-        self.starters.lock().unwrap_or_else(PoisonError::into_inner)
+        self.starters.lock()
     }
 
     pub(crate) const fn options(&self) -> &WdaOptions {

@@ -1,9 +1,10 @@
 //! Who drives devices by the Model Context Protocol: everybody who is connected, with what is theirs.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use packtrain_drivers::DeviceId;
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 
@@ -94,13 +95,9 @@ struct State {
 }
 
 impl Agent {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Who it is, for people: `claude (a3)`.
     pub fn title(&self) -> String {
-        format!("{} ({})", self.state().name, self.id)
+        format!("{} ({})", self.state.lock().name, self.id)
     }
 
     /// Whether such a title is its own, whatever it calls itself now.
@@ -110,7 +107,7 @@ impl Agent {
 
     /// Its lease of a device, while that is good.
     pub fn lease_of(&self, device: &DeviceId) -> Option<String> {
-        let state = self.state();
+        let state = self.state.lock();
         let mut held = state.held.values();
         let held = held.find(|held| held.device.id == *device && !held.is_over())?;
         Some(held.handle.clone())
@@ -118,7 +115,7 @@ impl Agent {
 
     /// A call of it wants a device, as long as this lives.
     pub(crate) fn acquires(&self, device: &DeviceId) -> Acquiring<'_> {
-        self.state().wanted.push(device.clone());
+        self.state.lock().wanted.push(device.clone());
         Acquiring {
             agent: self,
             device: device.clone(),
@@ -128,7 +125,8 @@ impl Agent {
     /// Whether it has a device to keep: it has a lease of it, or another call of it is about to.
     pub(crate) fn keeps(&self, device: &DeviceId) -> bool {
         let wanted = self
-            .state()
+            .state
+            .lock()
             .wanted
             .iter()
             .filter(|it| *it == device)
@@ -138,7 +136,7 @@ impl Agent {
 
     /// Whether it has nothing that it would lose with its project.
     pub fn has_nothing(&self) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         state.held.is_empty() && state.runs.iter().all(|run| run.is_over())
     }
 
@@ -151,7 +149,7 @@ impl Agent {
     pub fn introduce(&self, name: &str, protocol: Option<String>) {
         let shown = name.chars().filter(|letter| !letter.is_control());
         let name: String = shown.take(NAME_LETTERS).collect();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if !name.trim().is_empty() {
             state.name = name;
         }
@@ -162,12 +160,12 @@ impl Agent {
 
     /// What it has equipped.
     pub fn equipped(&self) -> Equipped {
-        self.state().equipped.clone()
+        self.state.lock().equipped.clone()
     }
 
     /// Equips a toolset, or none.
     pub fn equip(&self, equipped: Equipped) {
-        self.state().equipped = equipped;
+        self.state.lock().equipped = equipped;
     }
 
     /// Tells those who listen for it of a change.
@@ -183,7 +181,7 @@ impl Agent {
 
     /// Gives it a device; the device goes back at once when the agent has gone meanwhile.
     pub(crate) fn give(&self, held: Arc<Held>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if self.gone.is_cancelled() {
             held.abandon();
         } else {
@@ -193,22 +191,22 @@ impl Agent {
 
     /// A device of its own.
     pub fn held(&self, handle: &str) -> Option<Arc<Held>> {
-        self.state().held.get(handle).cloned()
+        self.state.lock().held.get(handle).cloned()
     }
 
     /// Everything it has.
     pub fn all_held(&self) -> Vec<Arc<Held>> {
-        self.state().held.values().cloned().collect()
+        self.state.lock().held.values().cloned().collect()
     }
 
     /// Takes a device out of its hands.
     pub fn take(&self, handle: &str) -> Option<Arc<Held>> {
-        self.state().held.remove(handle)
+        self.state.lock().held.remove(handle)
     }
 
     /// Remembers a run that it has started.
     pub fn started(&self, run: Arc<AgentRun>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.runs.len() >= RUNS {
             // The oldest that is over makes room.
             if let Some(over) = state.runs.iter().position(|run| run.is_over()) {
@@ -220,17 +218,17 @@ impl Agent {
 
     /// Its runs, oldest first.
     pub fn runs(&self) -> Vec<Arc<AgentRun>> {
-        self.state().runs.clone()
+        self.state.lock().runs.clone()
     }
 
     /// A run of its own.
     pub fn run(&self, handle: &str) -> Option<Arc<AgentRun>> {
-        let state = self.state();
+        let state = self.state.lock();
         state.runs.iter().find(|run| run.handle == handle).cloned()
     }
 
     fn news(&self) -> AgentNews {
-        let state = self.state();
+        let state = self.state.lock();
         AgentNews {
             id: self.id.clone(),
             name: state.name.clone(),
@@ -252,7 +250,7 @@ impl Agent {
     /// It is gone: what it has goes back.
     pub fn leave(&self) {
         let held = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             self.gone.cancel();
             std::mem::take(&mut state.held)
         };
@@ -270,7 +268,7 @@ pub(crate) struct Acquiring<'a> {
 
 impl Drop for Acquiring<'_> {
     fn drop(&mut self) {
-        let mut state = self.agent.state();
+        let mut state = self.agent.state.lock();
         let wanted = &mut state.wanted;
         if let Some(at) = wanted.iter().position(|it| *it == self.device) {
             wanted.swap_remove(at);
@@ -332,13 +330,9 @@ impl Everybody {
 }
 
 impl Agents {
-    fn everybody(&self) -> MutexGuard<'_, Everybody> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Everybody, first come first.
     fn all(&self) -> Vec<Arc<Agent>> {
-        self.everybody().agents.values().cloned().collect()
+        self.0.lock().agents.values().cloned().collect()
     }
 
     /// Who else has a toolset of this name equipped in an agent's project.
@@ -359,7 +353,7 @@ impl Agents {
         project: Arc<Project>,
         session: Option<String>,
     ) -> Present {
-        let agent = self.everybody().add(transport, project, session, None);
+        let agent = self.0.lock().add(transport, project, session, None);
         Present {
             agents: self.clone(),
             agent,
@@ -375,7 +369,7 @@ impl Agents {
         who: Requester,
         project: Arc<Project>,
     ) -> Result<Arc<Agent>, CliError> {
-        let mut everybody = self.everybody();
+        let mut everybody = self.0.lock();
         if let Some(agent) = everybody.requester(&who) {
             return Ok(agent);
         }
@@ -394,7 +388,7 @@ impl Agents {
 
     /// The agent of whoever comes by single requests, when it is known.
     pub(crate) fn known_requester(&self, who: &Requester) -> Option<Arc<Agent>> {
-        self.everybody().requester(who)
+        self.0.lock().requester(who)
     }
 
     /// Forgets those of single requests for whom this holds; they are known again when they ask again.
@@ -415,7 +409,7 @@ impl Agents {
     }
 
     fn forget(&self, agent: &Arc<Agent>) {
-        let mut everybody = self.everybody();
+        let mut everybody = self.0.lock();
         everybody.agents.retain(|_, one| !Arc::ptr_eq(one, agent));
         drop(everybody);
         agent.leave();
@@ -475,7 +469,7 @@ impl Agents {
 
     /// Whether nobody is there.
     pub fn is_empty(&self) -> bool {
-        self.everybody().agents.is_empty()
+        self.0.lock().agents.is_empty()
     }
 }
 

@@ -4,7 +4,7 @@
 mod session;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
@@ -16,6 +16,7 @@ use packtrain_model::memory::Redactor;
 use packtrain_model::trail::ToolCall;
 use packtrain_model::{CancelCause, Outcome, RunId};
 use packtrain_tools::{Answer, Caller, SharedRegistry};
+use parking_lot::Mutex;
 use tokio::sync::{RwLock, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -341,7 +342,7 @@ impl Held {
 
     /// Keeps a reading of the screen; answers its mark, which is that of one that is kept and says the same.
     pub fn keep_reading(&self, text: String) -> u64 {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         let same = seen.readings.iter().position(|(_, kept)| *kept == text);
         if let Some(again) = same.and_then(|at| seen.readings.remove(at)) {
             // It is the latest, whatever was seen between.
@@ -360,27 +361,27 @@ impl Held {
 
     /// All of a reading was told.
     pub fn tell(&self, mark: u64) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         seen.told = Some(mark);
     }
 
     /// The mark of the reading that was told last, if it is kept.
     pub fn last_told(&self) -> Option<u64> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.seen.lock();
         let is_kept = |mark: &u64| seen.readings.iter().any(|(kept, _)| kept == mark);
         seen.told.filter(is_kept)
     }
 
     /// The reading of that mark, while it is kept.
     pub fn reading(&self, mark: u64) -> Option<String> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.seen.lock();
         let found = seen.readings.iter().find(|(number, _)| *number == mark);
         found.map(|(_, text)| text.clone())
     }
 
     /// Keeps a picture; answers its number.
     pub fn keep_picture(&self, png: Vec<u8>) -> u64 {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         seen.next += 1;
         let number = seen.next;
         seen.pictures.push_back((number, Arc::new(png)));
@@ -392,7 +393,7 @@ impl Held {
 
     /// The pictures that are kept, by number.
     pub fn pictures(&self) -> Vec<(u64, Arc<Vec<u8>>)> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.seen.lock();
         seen.pictures.iter().cloned().collect()
     }
 }

@@ -5,11 +5,12 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
 use packtrain_device_actors::SharedDevices;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -64,26 +65,22 @@ pub(crate) struct Tickets(Arc<Mutex<BTreeSet<String>>>);
 pub(crate) struct Ticket(pub(super) String, Tickets);
 
 impl Tickets {
-    fn all(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A new one.
     pub(crate) fn issue(&self) -> Ticket {
         let ticket = uuid::Uuid::new_v4().simple().to_string();
-        self.all().insert(ticket.clone());
+        self.0.lock().insert(ticket.clone());
         Ticket(ticket, self.clone())
     }
 
     /// Whether one is good.
     pub(crate) fn is_good(&self, ticket: &str) -> bool {
-        self.all().contains(ticket)
+        self.0.lock().contains(ticket)
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.1.all().remove(&self.0);
+        self.1.0.lock().remove(&self.0);
     }
 }
 
@@ -136,7 +133,7 @@ impl Hub {
     /// # Errors
     /// As [`Project::open`], and the next one who asks tries again; or when what it was is in use.
     pub async fn project(self: &Arc<Self>, key: ProjectKey, files: u64) -> Result<Using, CliError> {
-        let place = Arc::clone(self.projects().entry(key.clone()).or_default());
+        let place = Arc::clone(self.projects.lock().entry(key.clone()).or_default());
         let mut place = place.lock().await;
         let is_old = match &place.open {
             Some(open) if open.files == files => !is_current(&open.project).await,
@@ -187,10 +184,6 @@ impl Hub {
         given_up.map_err(|_| self.changed(old))
     }
 
-    fn projects(&self) -> MutexGuard<'_, BTreeMap<ProjectKey, Arc<tokio::sync::Mutex<Place>>>> {
-        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Closes a project; whoever waits for the token waits for that.
     fn end_project(&self, project: &Arc<Project>) -> CancellationToken {
         let closed = CancellationToken::new();
@@ -204,7 +197,7 @@ impl Hub {
 
     /// Closes projects that nobody has used for long, or whose folder is gone.
     fn reap_projects(&self) {
-        self.projects().retain(|key, place| {
+        self.projects.lock().retain(|key, place| {
             let is_wanted = Arc::strong_count(place) > 1;
             let Ok(mut place) = place.try_lock() else {
                 return true;
@@ -228,7 +221,7 @@ impl Hub {
 
     /// A project that is open.
     fn opened(&self, key: &ProjectKey) -> Option<Arc<Project>> {
-        let place = Arc::clone(self.projects().get(key)?);
+        let place = Arc::clone(self.projects.lock().get(key)?);
         let place = place.try_lock().ok()?;
         place.open.as_ref().map(|open| Arc::clone(&open.project))
     }
@@ -417,7 +410,7 @@ impl Hub {
 
     /// Ends all projects.
     pub async fn close(&self) {
-        let places = std::mem::take(&mut *self.projects());
+        let places = std::mem::take(&mut *self.projects.lock());
         let closing = places.into_values().map(async |place| {
             let place = place.lock().await;
             if let Some(open) = &place.open {

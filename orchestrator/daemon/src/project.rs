@@ -1,7 +1,7 @@
 //! A project that the daemon serves: its configuration, its devices, its tools.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
@@ -10,6 +10,7 @@ use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet, FleetError, Shar
 use packtrain_drivers::{Connector, DeviceId, Reach};
 use packtrain_engine::Here;
 use packtrain_tools::{Caller, Confines, Registry, SharedRegistry, Targets};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -164,7 +165,7 @@ impl Project {
     /// Whether what it was opened with is what there is now, besides the files that whoever comes has read.
     /// Blocks.
     pub(crate) fn is_current(&self) -> bool {
-        let mut made_of = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made_of = self.files.lock();
         let differences = made_of.as_mut().and_then(Files::differences);
         let is_current = differences.is_some_and(|differences| {
             let is_shown = |path: &PathBuf| phones(&self.loaded).any(|file| file == path);

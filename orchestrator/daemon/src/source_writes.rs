@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use packtrain_model::discover::Companion;
+use parking_lot::Mutex;
 
 use super::files::{Difference, kind};
 
@@ -39,7 +39,7 @@ impl SourceWrites {
         is_start: bool,
         reads: Option<&HashSet<PathBuf>>,
     ) -> bool {
-        let mut evidence = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut evidence = self.0.lock();
         if evidence.unread.len() + evidence.rewritten.len() > MAX_FILES {
             *evidence = Evidence::default();
         }

@@ -2,12 +2,13 @@
 //! that are under way go on with what they began with.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Loaded};
 use packtrain_device_actors::Fleet;
 use packtrain_tools::Registry;
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, RwLock};
 
@@ -133,7 +134,7 @@ impl Drop for Toolbox {
 
 /// Whether files are what they were, but for what the sources write themselves.
 fn is_current(files: &Mutex<Option<Files>>, writes: &SourceWrites, is_start: bool) -> bool {
-    let mut made_of = files.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut made_of = files.lock();
     let is_current = made_of.as_mut().is_some_and(|files| {
         let differences = files.differences();
         differences.is_some_and(|it| writes.explain(it, is_start, files.reads()))

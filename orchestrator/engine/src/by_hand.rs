@@ -1,8 +1,8 @@
 //! A run that somebody drives by hand: the only step of its one session is open while they make calls, and
 //! passes when every call did. It does not know who they are.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use packtrain_device_actors::Lease;
@@ -12,6 +12,7 @@ use packtrain_model::{
     StepIndex, Verdict,
 };
 use packtrain_tools::Answer;
+use parking_lot::Mutex;
 
 use crate::host::SessionOutput;
 use crate::invoke::{GIVEN_UP, Invoker};
@@ -94,7 +95,7 @@ struct Counted<'a> {
 impl Drop for Counted<'_> {
     fn drop(&mut self) {
         let outcome = std::mem::replace(&mut self.outcome, Outcome::Passed);
-        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tally = self.tally.lock();
         tally.count(self.tool, outcome);
     }
 }
@@ -190,7 +191,7 @@ impl RunByHand {
             Some(by) => Outcome::Cancelled { by },
             None => {
                 let tally = session.by_hand.tally.lock();
-                tally.unwrap_or_else(PoisonError::into_inner).outcome()
+                tally.outcome()
             }
         };
         let step = RunEvent::StepFinished {

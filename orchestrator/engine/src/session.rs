@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use packtrain_device_actors::{CommandError, DeviceState, Fleet, Lease, WaitReason};
@@ -14,6 +14,7 @@ use packtrain_drivers::{
 use packtrain_model::trail::{Recorded, Step, ToolCall, Trail, lineage};
 use packtrain_model::{Memory, Outcome, RunEvent, SessionId, StepIndex};
 use packtrain_tools::{Answer, Caller, SessionScope, SharedRegistry};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use crate::by_hand::ByHand;
@@ -392,7 +393,7 @@ impl SessionContext {
         let registry = self.registry.snapshot();
         let collisions = registry.missing().iter();
         let collisions = collisions.filter(|one| one.unstarted.is_none());
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.noted.lock();
         collisions
             .filter(|one| noted.insert(one.why.clone()))
             .map(|one| one.why.clone())

@@ -1,9 +1,8 @@
 //! A fleet in memory: devices whose drivers do what a call tells them, and the tool that tells them.
 
 use std::collections::BTreeMap;
-use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use packtrain_device_actors::Fleet;
@@ -25,6 +24,7 @@ use packtrain_tools::{
     Access, Answer, Call, Caller, Kind, Registry, SharedRegistry, Tool, ToolError, ToolRequest,
     ToolSpec,
 };
+use parking_lot::Mutex;
 
 /// A device in memory.
 pub(crate) struct Fake {
@@ -81,7 +81,7 @@ impl Script for Fake {
                 return done();
             }
             Command::Begin(ref options) => {
-                self.reach.lock().unwrap().clone_from(&options.reach);
+                self.reach.lock().clone_from(&options.reach);
                 self.begun.fetch_add(1, Ordering::SeqCst);
             }
             _ => {}
@@ -330,7 +330,7 @@ impl Bench {
         let verdict = run.execute().await;
         thread.finish().await;
         fleet.shutdown(Duration::from_secs(5)).await;
-        let entries = std::mem::take(&mut *entries.lock().unwrap());
+        let entries = std::mem::take(&mut *entries.lock());
         Ran {
             verdict,
             planned,
@@ -399,7 +399,7 @@ impl Store for Keeping {
                     self.stop.request(*reason);
                 }
             }
-            self.entries.lock().unwrap().push(Entry::clone(entry));
+            self.entries.lock().push(Entry::clone(entry));
         }
         Ok(())
     }

@@ -370,7 +370,7 @@ async fn refusal(caller: &Caller, order: &str) -> Option<String> {
     let mut bench = Bench::new(&[&a], &[trail("t", &[order])]);
     bench.caller = caller.clone();
     let ran = bench.run().await;
-    assert_eq!(a.reach.lock().unwrap().as_ref(), caller.reach());
+    assert_eq!(a.reach.lock().as_ref(), caller.reach());
     ran.outcomes()[0].1.message()
 }
 

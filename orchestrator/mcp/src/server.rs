@@ -1,8 +1,9 @@
 //! The protocol's requests, for one session, or for one request of those who have none.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, GetTaskParams, GetTaskResult,
     Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
@@ -137,11 +138,7 @@ impl AgentServer {
     fn keep_told(&self, agent: &Agent, peer: Peer<RoleServer>) {
         let (updates, followed) = (agent.updates(), Arc::clone(&self.inner.followed));
         let telling = AbortOnDropHandle::new(tokio::spawn(tell(peer, updates, followed)));
-        let mut told = self
-            .inner
-            .telling
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.inner.telling.lock();
         *told = Some(telling);
     }
 }
@@ -159,7 +156,7 @@ async fn tell(
             }
             Ok(Update::Resource(uri)) => {
                 let is_followed = {
-                    let followed = followed.lock().unwrap_or_else(PoisonError::into_inner);
+                    let followed = followed.lock();
                     followed.contains(&uri)
                 };
                 if !is_followed {
@@ -327,7 +324,7 @@ impl ServerHandler for AgentServer {
     ) -> Result<(), ErrorData> {
         self.desk(&context).await?.known_resource(&request.uri)?;
         let followed = self.inner.followed.lock();
-        let mut followed = followed.unwrap_or_else(PoisonError::into_inner);
+        let mut followed = followed;
         if followed.len() >= FOLLOWED {
             return Err(ErrorData::invalid_request("too many subscriptions", None));
         }
@@ -340,10 +337,7 @@ impl ServerHandler for AgentServer {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let followed = self.inner.followed.lock();
-        followed
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&request.uri);
+        self.inner.followed.lock().remove(&request.uri);
         Ok(())
     }
 

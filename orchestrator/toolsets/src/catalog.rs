@@ -1,10 +1,11 @@
 //! The tools of the registry as agents see them: flat, each with the lease that it is for.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use packtrain_tools::toolsets::{BUILT_IN, ListedTool, is_shown};
 use packtrain_tools::{Caller, Registry, ToolSpec};
+use parking_lot::Mutex;
 use rmcp::model::{JsonObject, Tool};
 use serde_json::json;
 
@@ -77,7 +78,7 @@ pub struct Listing {
 impl Catalog {
     /// The tools of a registry.
     pub fn of(&self, registry: &Arc<Registry>, agent: &Caller) -> Arc<Listing> {
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.0.lock();
         if let Some(made) = made.as_ref().filter(|made| Arc::ptr_eq(&made.of, registry)) {
             return Arc::clone(&made.listing);
         }

@@ -4,7 +4,6 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use chrono::{SecondsFormat, Utc};
@@ -13,6 +12,7 @@ use packtrain_model::suggest::did_you_mean;
 use packtrain_terminal::exit::CliError;
 use packtrain_tools::toolsets::{InvalidName, MAX_TOOLS, SavedToolset, ToolsetName};
 use packtrain_tools::{Toolset, Toolsets};
+use parking_lot::RwLock;
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -152,12 +152,8 @@ impl ToolsetStore {
     /// From now on those that are defined elsewhere are those of the other store.
     pub fn redefine(&self, other: Self) {
         let defined = other.defined.into_inner();
-        let mut own = self.defined.write().unwrap_or_else(PoisonError::into_inner);
-        *own = defined.unwrap_or_else(PoisonError::into_inner);
-    }
-
-    fn defined(&self) -> RwLockReadGuard<'_, Vec<SavedToolset>> {
-        self.defined.read().unwrap_or_else(PoisonError::into_inner)
+        let mut own = self.defined.write();
+        *own = defined;
     }
 
     /// All toolsets; a file that is none is told and does not keep the others from being used.
@@ -191,7 +187,7 @@ impl ToolsetStore {
                 }
             }
         }
-        for toolset in self.defined().iter() {
+        for toolset in self.defined.read().iter() {
             listing.add(toolset.clone(), Place::Defined);
         }
         listing
@@ -213,7 +209,7 @@ impl ToolsetStore {
                 }
             }
         }
-        let found = (self.defined().iter())
+        let found = (self.defined.read().iter())
             .find(|toolset| toolset.name == name)
             .cloned();
         Ok(Stored {
@@ -287,7 +283,12 @@ impl ToolsetStore {
             let mut folders = self.folders.iter();
             folders.find(|(_, folder)| is_there(&path(folder, name)))
         });
-        let is_defined = || self.defined().iter().any(|toolset| toolset.name == name);
+        let is_defined = || {
+            self.defined
+                .read()
+                .iter()
+                .any(|toolset| toolset.name == name)
+        };
         if there.is_none() && is_defined() {
             return Err(StoreError::ReadOnly(name.to_owned()));
         }

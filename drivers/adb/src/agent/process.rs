@@ -1,7 +1,8 @@
 //! The agent's process on the device: it lives as long as the stream it was started through.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -30,7 +31,7 @@ impl Process {
                 if bytes.is_empty() {
                     return;
                 }
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = kept.lock();
                 if kept.len() < KEPT {
                     kept.push_str(&String::from_utf8_lossy(&bytes));
                 }
@@ -55,7 +56,7 @@ impl Process {
 
     /// What it printed so far.
     pub(super) fn said(&self) -> String {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = self.said.lock();
         said.clone()
     }
 }

@@ -10,11 +10,12 @@ mod port;
 mod tests;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -153,13 +154,9 @@ impl Shared {
         self.asked.notify_one();
     }
 
-    fn ports(&self) -> MutexGuard<'_, HashMap<u32, Arc<Port>>> {
-        self.ports.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A new port with an id that no open stream has.
     fn add_port(&self) -> (u32, Arc<Port>) {
-        let mut ports = self.ports();
+        let mut ports = self.ports.lock();
         loop {
             let id = self.next_id.fetch_add(1, Ordering::Relaxed);
             if id != 0 && !ports.contains_key(&id) {
@@ -175,20 +172,20 @@ impl Shared {
     fn take(&self, packet: Packet) {
         self.received.fetch_add(1, Ordering::Relaxed);
         // In every packet that concerns a stream, `arg1` is the receiver's id of it.
-        let port = self.ports().get(&packet.arg1).cloned();
+        let port = self.ports.lock().get(&packet.arg1).cloned();
         match (packet.kind, port) {
             (Kind::Okay, Some(port)) => port.acknowledged(packet.arg0),
             (Kind::Write, Some(port)) => {
                 if !port.arrived(packet.payload) {
                     tracing::warn!("a device sent more than was acknowledged");
-                    self.ports().remove(&packet.arg1);
+                    self.ports.lock().remove(&packet.arg1);
                     port.cut();
                     let close = Packet::new(Kind::Close, packet.arg1, packet.arg0, Bytes::new());
                     self.send(&close);
                 }
             }
             (Kind::Close, Some(port)) => {
-                self.ports().remove(&packet.arg1);
+                self.ports.lock().remove(&packet.arg1);
                 port.closed();
             }
             // This side listens for nothing, so whatever the device opens is refused.
@@ -221,7 +218,7 @@ async fn run(shared: Arc<Shared>, arrived: BytesMut) {
         ),
     }
     shared.ended.cancel();
-    let ports = std::mem::take(&mut *shared.ports());
+    let ports = std::mem::take(&mut *shared.ports.lock());
     for port in ports.into_values() {
         port.cut();
     }

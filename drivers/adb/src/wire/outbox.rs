@@ -3,7 +3,7 @@
 //! Whoever has a packet writes it at once, without waiting; what does not fit is kept and written
 //! by [`Outbox::flush`]. So a caller that is dropped never leaves half a packet on the wire.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use bytes::{Buf as _, BytesMut};
 use tokio::sync::Notify;
@@ -26,7 +26,7 @@ pub(super) struct Outbox {
 impl Outbox {
     /// Sends packets together; never waits. An error of the socket shows when it is next read.
     pub(super) fn send(&self, socket: &Socket, packets: &[Packet]) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         let was_empty = waiting.is_empty();
         for packet in packets {
             // Data is long and is copied only as far as it has to wait.
@@ -53,7 +53,7 @@ impl Outbox {
                 if socket.writable().await.is_err() {
                     return;
                 }
-                let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut waiting = self.waiting.lock();
                 write_some(socket, &mut waiting);
                 if waiting.is_empty() {
                     break;

@@ -8,10 +8,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use bytes::Bytes;
 use md5::{Digest, Md5};
+use parking_lot::{Mutex, MutexGuard};
 
 /// Bytes of a chunk.
 const CHUNK: usize = 64 * 1024;
@@ -116,7 +117,7 @@ impl Blobs {
     }
 
     fn lock(&self) -> MutexGuard<'_, Store> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        self.store.lock()
     }
 
     fn chunk(self: &Arc<Self>, bytes: &[u8]) -> Result<Arc<Chunk>, SpillError> {

@@ -1,9 +1,9 @@
 //! What `logcat` shows.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
 /// Lines that are kept.
@@ -112,7 +112,7 @@ struct Inner {
 impl Logs {
     /// Writes a line.
     pub fn write(&self, line: Line) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.lock();
         if let Some(followers) = &inner.followers {
             // Nobody may follow at the moment.
             let _ = followers.send(line.clone());
@@ -125,7 +125,7 @@ impl Logs {
 
     /// The lines that are kept, and those to come.
     pub fn follow(&self) -> (Vec<Line>, broadcast::Receiver<Line>) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.lock();
         let kept = inner.lines.iter().cloned().collect();
         let followers = inner
             .followers
@@ -135,11 +135,7 @@ impl Logs {
 
     /// Forgets what is kept.
     pub fn clear(&self) {
-        self.inner
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .lines
-            .clear();
+        self.inner.lock().lines.clear();
     }
 }
 

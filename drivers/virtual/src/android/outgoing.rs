@@ -4,10 +4,11 @@
 //! [`Outgoing::flush`]. So a packet costs no switch between tasks.
 
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
+use parking_lot::Mutex;
 use tokio::net::tcp;
 #[cfg(unix)]
 use tokio::net::unix;

@@ -2,10 +2,11 @@
 //!
 //! Without delayed acks one WRTE is under way at a time; with them, a window of bytes.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -165,7 +166,7 @@ impl StreamPort {
     /// The client took something: `bytes` with delayed acks.
     pub fn acknowledged(&self, bytes: Option<i32>) {
         let credit = &self.shared.credit;
-        let mut left = credit.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = credit.left.lock();
         match (self.shared.acks, bytes) {
             (Acks::EachWrite, _) => *left = 1,
             (Acks::Delayed, bytes) => *left += i64::from(bytes.unwrap_or(0)),
@@ -223,7 +224,7 @@ impl StreamWriter {
 
 impl Credit {
     fn take(&self, acks: Acks, length: usize) -> bool {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.left.lock();
         if *left <= 0 {
             return false;
         }

@@ -35,7 +35,7 @@ const MAX_CONNECTIONS: usize = 64;
 #[derive(Debug)]
 pub(super) struct Server {
     android: Arc<Android>,
-    state: std::sync::Mutex<rpc::State>,
+    state: parking_lot::Mutex<rpc::State>,
     /// Its process ends.
     ends: CancellationToken,
 }
@@ -66,7 +66,7 @@ pub(super) async fn run(
     };
     let server = Arc::new(Server {
         android: android.clone(),
-        state: std::sync::Mutex::new(rpc::State::default()),
+        state: parking_lot::Mutex::new(rpc::State::default()),
         ends: CancellationToken::new(),
     });
     // Dropped with the process, and with it every connection.

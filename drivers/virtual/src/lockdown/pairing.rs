@@ -1,8 +1,9 @@
 //! Which hosts the phone trusts, and how it recognises one in a TLS handshake.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio_rustls::rustls::client::danger::HandshakeSignatureValid;
 use tokio_rustls::rustls::crypto::{
     CryptoProvider, verify_tls12_signature, verify_tls13_signature,
@@ -70,19 +71,19 @@ pub(super) struct Pairings(Mutex<HashMap<HostId, Pairing>>);
 impl Pairings {
     /// Remembers a host; forgets it when there are too many already.
     pub(super) fn add(&self, host: HostId, pairing: Pairing) {
-        let mut hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = self.0.lock();
         if hosts.len() < MAX_HOSTS || hosts.contains_key(&host) {
             hosts.insert(host, pairing);
         }
     }
 
     pub(super) fn get(&self, host: &HostId) -> Option<Pairing> {
-        let hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let hosts = self.0.lock();
         hosts.get(host).cloned()
     }
 
     pub(super) fn remove(&self, host: &HostId) -> bool {
-        let mut hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = self.0.lock();
         hosts.remove(host).is_some()
     }
 }

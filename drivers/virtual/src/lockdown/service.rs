@@ -7,7 +7,9 @@ mod notification_proxy;
 mod syslog_relay;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::Inner;
 use super::channel::{Channel, handshake};
@@ -98,7 +100,7 @@ struct PendingServices {
 impl Ports {
     /// Starts a service and answers where.
     pub(super) fn start(&self, kind: Kind, host: HostId) -> DevicePort {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.0.lock();
         let port = DevicePort(FIRST_PORT + waiting.given);
         waiting.given = (waiting.given + 1) % (u16::MAX - FIRST_PORT);
         waiting.services.retain(|(taken, _)| *taken != port);
@@ -111,7 +113,7 @@ impl Ports {
 
     /// Hands over the service that waits on `port`.
     pub(super) fn take(&self, port: DevicePort) -> Option<Started> {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.0.lock();
         let place = waiting.services.iter().position(|(at, _)| *at == port)?;
         waiting.services.remove(place).map(|(_, started)| started)
     }

@@ -2,7 +2,8 @@
 //! can be changed; the rest is `SetProhibited`, as most of it is on a real one.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::plist::{Dictionary, Value};
 
@@ -61,22 +62,18 @@ impl Written {
     pub(super) fn set(&self, setting: Setting, value: Value) -> bool {
         let takes = setting.takes(&value);
         if takes {
-            self.values().insert(setting, value);
+            self.0.lock().insert(setting, value);
         }
         takes
     }
 
     /// Puts what was set in the place of what the phone came with.
     pub(super) fn apply(&self, domain: Option<&str>, values: &mut Dictionary) {
-        for (setting, value) in self.values().iter() {
+        for (setting, value) in self.0.lock().iter() {
             let (of, key) = setting.place();
             if of == domain {
                 values.insert(key.to_owned(), value.clone());
             }
         }
-    }
-
-    fn values(&self) -> MutexGuard<'_, HashMap<Setting, Value>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -71,7 +71,7 @@ async fn the_painter_keeps_no_more_than_it_may() {
             .await
             .expect("painted");
     }
-    let cache = painter.cache.lock().expect("not poisoned");
+    let cache = painter.cache.lock();
     assert!(cache.used <= 60_000 && !cache.pictures.is_empty());
     let total: usize = cache.pictures.values().map(|(_, p)| p.len()).sum();
     assert_eq!(

@@ -1,8 +1,9 @@
 //! What usbmuxd remembers: who is plugged in, who listens, and the pair records.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
@@ -57,7 +58,7 @@ impl Hub {
     }
 
     pub(super) fn attach(&self, device: Arc<dyn Attachable>) -> DeviceId {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         self.detach_in(&mut state, device.udid());
         state.last_id += 1;
         let id = DeviceId(state.last_id);
@@ -69,7 +70,7 @@ impl Hub {
     }
 
     pub(super) fn detach(&self, udid: &Udid) -> bool {
-        self.detach_in(&mut self.state(), udid)
+        self.detach_in(&mut self.state.lock(), udid)
     }
 
     fn detach_in(&self, state: &mut State, udid: &Udid) -> bool {
@@ -84,27 +85,27 @@ impl Hub {
     }
 
     pub(super) fn find(&self, id: DeviceId) -> Option<AttachedDevice> {
-        self.state().attached.get(&id).cloned()
+        self.state.lock().attached.get(&id).cloned()
     }
 
     /// What is plugged in now, as `Attached` messages.
     pub(super) fn list(&self) -> Vec<Dictionary> {
-        self.state().list()
+        self.state.lock().list()
     }
 
     /// What is plugged in now and every event from then on, without a gap between the two.
     pub(super) fn listen(&self) -> (Vec<Dictionary>, broadcast::Receiver<Dictionary>) {
-        let state = self.state();
+        let state = self.state.lock();
         (state.list(), self.events.subscribe())
     }
 
     pub(super) fn pair_record(&self, id: &str) -> Option<Vec<u8>> {
-        self.state().pair_records.get(id).cloned()
+        self.state.lock().pair_records.get(id).cloned()
     }
 
     /// Stores a record; `false` when there are too many.
     pub(super) fn save_pair_record(&self, id: &str, record: Vec<u8>) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.pair_records.len() >= MAX_PAIR_RECORDS && !state.pair_records.contains_key(id) {
             return false;
         }
@@ -116,12 +117,7 @@ impl Hub {
     }
 
     pub(super) fn delete_pair_record(&self, id: &str) -> bool {
-        self.state().pair_records.remove(id).is_some()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Every change above is complete at each step, so a panic elsewhere leaves it usable.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().pair_records.remove(id).is_some()
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_program::Program;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 use tokio::sync::watch;
@@ -147,7 +148,7 @@ fn why(status: Option<std::io::Result<ExitStatus>>, tail: &Tail) -> String {
         Some(Err(error)) => format!("the command ended with {error}"),
         None => "the command was stopped".to_owned(),
     };
-    let lines = tail.lock().unwrap_or_else(PoisonError::into_inner);
+    let lines = tail.lock();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     if lines.is_empty() {
         end
@@ -185,7 +186,7 @@ fn keep(line: &mut Vec<u8>, tail: &Tail) {
         return;
     }
     tracing::debug!(target: "packtrain::wda", "{text}");
-    let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut tail = tail.lock();
     if tail.len() == LINES {
         tail.pop_front();
     }

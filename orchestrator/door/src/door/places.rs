@@ -3,8 +3,9 @@
 //! not have them all.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::tokens::Principal;
@@ -45,7 +46,7 @@ impl Places {
     /// A place for somebody who has said nothing yet: when all are taken, that of whoever was not let in for
     /// the longest; none when all were let in.
     pub(crate) fn take(self: &Arc<Self>) -> Option<Seat> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.open >= self.most {
             let (_, oldest) = state.strangers.pop_first()?;
             oldest.cancel();
@@ -61,21 +62,17 @@ impl Places {
             held_by: Mutex::default(),
         })
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Seat {
     /// Somebody on this connection was let in; whether they may keep it: those who are not the owner have
     /// three quarters, and one of them half.
     pub(crate) fn is_let_in(&self, who: Option<&Principal>) -> bool {
-        let mut held_by = self.held_by.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held_by = self.held_by.lock();
         if held_by.as_ref() == who && who.is_some() {
             return true;
         }
-        let mut state = self.places.state();
+        let mut state = self.places.state.lock();
         if let Some(who) = who {
             if !who.is_owner() {
                 let most = self.places.most;
@@ -107,11 +104,11 @@ impl State {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let mut state = self.places.state();
+        let mut state = self.places.state.lock();
         state.open -= 1;
         state.strangers.remove(&self.number);
         let held_by = self.held_by.get_mut();
-        let held_by = held_by.unwrap_or_else(PoisonError::into_inner).take();
+        let held_by = held_by.take();
         state.release(held_by.as_ref());
     }
 }
@@ -152,6 +149,6 @@ mod tests {
         drop(kept);
         let seat = places.take().unwrap();
         assert!(seat.is_let_in(Some(&a)) && seat.is_let_in(Some(&b)));
-        assert_eq!(places.state().of.len(), 1, "a place has one holder");
+        assert_eq!(places.state.lock().of.len(), 1, "a place has one holder");
     }
 }

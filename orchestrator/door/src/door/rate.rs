@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::tokens::Principal;
 
@@ -39,7 +40,7 @@ impl Rate {
             let (order, charge) = (Ordering::Relaxed, |paid| self.charged(paid, now));
             return self.of_nobody.fetch_update(order, order, charge).is_ok();
         };
-        let mut all = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.paid.lock();
         if let Some(paid) = all.get_mut(who) {
             let charged = self.charged(*paid, now);
             *paid = charged.unwrap_or(*paid);
@@ -91,6 +92,6 @@ mod tests {
             let now = rate.start + Duration::from_secs(who as u64);
             assert!(rate.admits(Some(&Principal::named(&who.to_string())), now));
         }
-        assert!(rate.paid.lock().unwrap().len() <= MAX_REMEMBERED);
+        assert!(rate.paid.lock().len() <= MAX_REMEMBERED);
     }
 }

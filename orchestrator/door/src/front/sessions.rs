@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::SessionId;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::{
@@ -136,12 +137,12 @@ impl Sessions {
 
     /// How many are open.
     pub fn count(&self) -> usize {
-        self.open().len()
+        self.0.open.lock().len()
     }
 
     /// Ends one; `false` when there is none.
     pub async fn close(&self, id: &str) -> bool {
-        let Some((id, _)) = self.open().remove_entry(id) else {
+        let Some((id, _)) = self.0.open.lock().remove_entry(id) else {
             return false;
         };
         (self.0.on_closed)(&id);
@@ -162,7 +163,7 @@ impl Sessions {
         &self,
         holder: &Holder,
     ) -> Result<(SessionId, Transport), SessionError> {
-        if !self.has_room(holder, &self.open()) {
+        if !self.has_room(holder, &self.0.open.lock()) {
             return Err(SessionError::Full);
         }
         let (id, transport) = self.0.local.create_session().await?;
@@ -174,7 +175,7 @@ impl Sessions {
     }
 
     fn enter(&self, holder: &Holder, id: &SessionId) -> bool {
-        let mut open = self.open();
+        let mut open = self.0.open.lock();
         let has_room = self.has_room(holder, &open);
         if has_room {
             let session = Session {
@@ -204,14 +205,14 @@ impl Sessions {
 
     /// Whether there is one of this id and this holder.
     pub(crate) fn has(&self, holder: &Holder, id: &str) -> bool {
-        let open = self.open();
+        let open = self.0.open.lock();
         open.get(id)
             .is_some_and(|session| session.holder == *holder)
     }
 
     /// It was heard of.
     pub(crate) fn heard(&self, id: &SessionId) {
-        if let Some(session) = self.open().get_mut(id) {
+        if let Some(session) = self.0.open.lock().get_mut(id) {
             session.heard(&self.0.limits);
         }
     }
@@ -222,7 +223,7 @@ impl Sessions {
         id: &SessionId,
         kind: Stream,
     ) -> Result<Streaming, SessionError> {
-        if let Some(session) = self.open().get_mut(id) {
+        if let Some(session) = self.0.open.lock().get_mut(id) {
             session.heard(&self.0.limits);
             match kind {
                 Stream::Answer => session.patience = self.0.limits.idle,
@@ -241,12 +242,8 @@ impl Sessions {
         })
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
-        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn ended(&self, now: Instant) -> Vec<SessionId> {
-        let open = self.open();
+        let open = self.0.open.lock();
         let ended = open.iter().filter(|(_, session)| {
             let silent = now.saturating_duration_since(session.heard);
             session.streams == 0 && silent >= session.patience
@@ -286,7 +283,7 @@ impl Drop for Streaming {
             return;
         };
         let sessions = Sessions(inner);
-        if let Some(session) = sessions.open().get_mut(&self.id) {
+        if let Some(session) = sessions.0.open.lock().get_mut(&self.id) {
             let limits = &sessions.0.limits;
             session.heard = Instant::now();
             session.streams -= 1;

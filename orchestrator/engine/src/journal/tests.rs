@@ -1,10 +1,11 @@
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use packtrain_model::{CancelCause, Verdict};
+use parking_lot::Mutex;
 
 use super::queue::QUEUE_BYTES;
 use super::sinks::SINK_QUEUE_BYTES;
@@ -32,7 +33,7 @@ impl Store for Memory {
     fn append(&mut self, entries: &[Arc<Entry>]) -> Result<(), String> {
         for entry in entries {
             self.wait();
-            self.entries.lock().unwrap().push(Entry::clone(entry));
+            self.entries.lock().push(Entry::clone(entry));
         }
         Ok(())
     }
@@ -135,7 +136,7 @@ async fn a_broken_sink_becomes_one_warning_and_the_run_goes_on() {
         let store = Memory::default();
         let entries = Arc::clone(&store.entries);
         let failures = || {
-            let entries = entries.lock().unwrap();
+            let entries = entries.lock();
             let failed = |entry: &&Entry| matches!(entry.event, RunEvent::SinkFailed { .. });
             entries.iter().filter(failed).count()
         };
@@ -149,7 +150,7 @@ async fn a_broken_sink_becomes_one_warning_and_the_run_goes_on() {
         assert_eq!(end.failure, None);
         assert_eq!(end.sinks.finish().await, []);
         assert_eq!(failures(), 1);
-        let entries = entries.lock().unwrap();
+        let entries = entries.lock();
         let numbers: Vec<_> = entries.iter().map(|entry| entry.seq).collect();
         assert_eq!(numbers, (1..=entries.len() as u64).collect::<Vec<_>>());
         let is_last = matches!(entries.last().unwrap().event, RunEvent::RunFinished { .. });
@@ -170,7 +171,7 @@ async fn a_sink_that_shows_nothing_holds_up_neither_the_journal_nor_its_end() {
     drop(journal);
     let end = thread.finish().await;
     assert_eq!(end.failure, None);
-    assert_eq!(entries.lock().unwrap().len(), 20);
+    assert_eq!(entries.lock().len(), 20);
     let unread = end.sinks.finish_within(Duration::from_millis(50)).await;
     let (sink, lost) = ("slow", 20);
     assert_eq!(unread, [UnreadSink { sink, lost }]);

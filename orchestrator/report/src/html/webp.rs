@@ -3,10 +3,10 @@
 
 use std::io::Cursor;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use image_webp::{ColorType, WebPEncoder};
+use parking_lot::Mutex;
 
 /// How many pixels are encoded altogether; what comes after is kept as it is.
 const MOST_PIXELS: u64 = 60_000_000;
@@ -29,7 +29,7 @@ pub(super) fn smaller(files: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
         while let Some(&place) = worth.get(next.fetch_add(1, Ordering::Relaxed)) {
             let file = files[place];
             let encoded = encode(file).filter(|webp| webp.len() < file.len());
-            done.lock().unwrap_or_else(PoisonError::into_inner)[place] = encoded;
+            done.lock()[place] = encoded;
         }
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -39,7 +39,7 @@ pub(super) fn smaller(files: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
         }
         work();
     });
-    done.into_inner().unwrap_or_else(PoisonError::into_inner)
+    done.into_inner()
 }
 
 /// How many pixels a PNG says it has.

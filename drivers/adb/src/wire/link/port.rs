@@ -1,8 +1,9 @@
 //! One stream of a link.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use super::Shared;
@@ -62,7 +63,7 @@ impl Inner {
 
 impl Port {
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     pub(super) fn acknowledged(&self, remote: u32) {
@@ -203,7 +204,7 @@ impl LinkStream {
 impl Drop for LinkStream {
     fn drop(&mut self) {
         // Gone from the table means that the device knows, or that there is no device any more.
-        if self.shared.ports().remove(&self.local).is_some() {
+        if self.shared.ports.lock().remove(&self.local).is_some() {
             let remote = self.port.lock().remote;
             // A service that is not granted yet is closed when it is.
             if remote != 0 {

@@ -261,7 +261,7 @@ impl Shell {
 
     /// What a command prints, without the line ends at its end.
     async fn output_of(&mut self, list: &List, io: &Io) -> Result<String, Flow> {
-        let captured = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let captured = std::sync::Arc::new(parking_lot::Mutex::new(Vec::new()));
         let inner = Io {
             stdin: Input::empty(),
             stdout: Output::Capture(captured.clone()),

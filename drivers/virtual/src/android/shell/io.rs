@@ -1,8 +1,9 @@
 //! Where a command reads from and writes to.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use crate::android::blobs::BlobWriter;
@@ -152,7 +153,7 @@ impl FileOutput {
     }
 
     fn write(&self, data: &[u8]) -> Result<(), Stop> {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.writer.lock();
         match writer.as_mut() {
             Some(writer) => writer.write(data).map_err(|_| Stop(1)),
             None => Err(Stop(1)),
@@ -162,11 +163,7 @@ impl FileOutput {
 
 impl Drop for FileOutput {
     fn drop(&mut self) {
-        let writer = self
-            .writer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let writer = self.writer.lock().take();
         if let Some(Ok(blob)) = writer.map(BlobWriter::finish) {
             let (mut files, now) = (lock(&self.android.files), self.android.seconds());
             // It could be opened for writing; if its directory is gone since, so is the file.

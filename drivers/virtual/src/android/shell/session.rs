@@ -364,7 +364,7 @@ pub(in crate::android) async fn capture(
         stderr: Output::Capture(Arc::clone(&stderr)),
     };
     let code = shell.run_text(line, &io).await;
-    let text = |buffer: &std::sync::Mutex<Vec<u8>>| {
+    let text = |buffer: &parking_lot::Mutex<Vec<u8>>| {
         String::from_utf8_lossy(&crate::android::lock(buffer)).into_owned()
     };
     (text(&stdout), text(&stderr), code)
