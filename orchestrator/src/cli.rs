@@ -294,7 +294,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
     match cli.command {
         Command::Run(args) => run::run(*args, &context),
         Command::Demo(args) => demo::run(args, &context),
-        Command::Matrix(args) => matrix::run(&args, &context),
+        Command::Matrix(args) => matrix::run(args, &context),
         Command::Check(args) => check::run(&args, &context),
         Command::Resume(args) => resume::run(*args, &context),
         Command::Devices(args) => devices::run(&args, &context),

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use clap::Args;
 use packtrain_config::{Config, Flags};
-use packtrain_device_actors::Fleet;
 use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
 use packtrain_farm::fence::Fence;
 use packtrain_farm::host::{HostOptions, HostStop, Limits};
@@ -20,7 +19,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use super::Context;
 use super::farm::address;
 use super::run::farm::{farm_error, tell_of_outages};
-use super::select::{known, select};
+use super::select::{fleet, known, select};
 use crate::exit::CliError;
 use crate::farm::arrivals::{self, Arrivals};
 use crate::farm::capacity::Resources;
@@ -244,7 +243,8 @@ async fn serve(
     let mut labels = config.farm.labels.clone();
     labels.extend(offer.labels.iter().cloned());
     let fence = Fence::default();
-    let fleet = fleet(&wiring, &offered, &fence)?;
+    // None of them gets a command before this host is known to be alive.
+    let fleet = fleet(&wiring, &offered, |connector| fence.around(connector))?;
     let ids: BTreeSet<_> = offered.iter().map(|info| info.id.clone()).collect();
     let options = HostOptions {
         limits: Limits {
@@ -320,18 +320,6 @@ fn with_copies(
 
 fn is_web(id: &DeviceId) -> bool {
     id.platform() == Platform::Web
-}
-
-/// The devices behind the fence: none gets a command before this host is known to be alive.
-fn fleet(wiring: &Wiring, offered: &[DeviceInfo], fence: &Fence) -> Result<Fleet, CliError> {
-    let connectors: Vec<_> = wiring
-        .connectors()
-        .iter()
-        .filter(|connector| offered.iter().any(|info| info.id == *connector.id()))
-        .map(|connector| fence.around(Arc::clone(connector)))
-        .collect();
-    let arbiters = runtime::arbiters(connectors.len());
-    Fleet::start(connectors, &arbiters).map_err(|error| CliError::misuse(error.to_string()))
 }
 
 /// `lab=berlin`.

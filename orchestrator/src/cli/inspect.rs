@@ -22,10 +22,9 @@ use packtrain_model::{CancelCause, Exit, Outcome, RunId};
 use packtrain_tools::{Caller, LogListener, Registry, SharedRegistry};
 use serde_json::json;
 
-use super::run::targets;
-use super::select::select;
-use super::{Context, Format, Workspace, scaffold};
-use crate::daemon::wire::{DeviceNews, DevicesNews, Wants};
+use super::run::{targets, warm};
+use super::{Context, Format, Workspace, scaffold, select};
+use crate::daemon::wire::DeviceNews;
 use crate::daemon::{LentDevice, client};
 use crate::exit::CliError;
 use crate::sinks::{self, calls::Calls};
@@ -269,47 +268,30 @@ struct Chosen {
 /// The device as the daemon has it, when it is there and has it.
 async fn lent(
     wanted: Wanted<'_>,
-    words: &[String],
+    selection: DeviceSelection<'_>,
     config: &Config,
     context: &Context,
 ) -> Result<Option<Chosen>, CliError> {
-    if wanted.no_daemon || words.iter().any(|word| word.starts_with("virtual:")) {
+    if wanted.no_daemon {
         return Ok(None);
     }
-    let project = context.project_key();
-    let socket = match client::usable(&project).await {
-        Ok(Some(state)) => state.socket,
-        // One of another build is not passed by: it may have the device.
-        Err(error) if error.exit == Exit::Misuse => return Err(error),
-        Ok(None) | Err(_) => return Ok(None),
-    };
-    let wants = Wants::Devices { open: true };
-    let known: DevicesNews = match client::ask_for(&socket, project.clone(), wants).await {
-        Ok(known) => known,
-        Err(error) => {
-            if client::running().is_ok_and(|state| state.is_some()) {
-                let why = error.explanation.message;
-                render::say(&format!("note: without the daemon: {why}"));
-            }
-            return Ok(None);
-        }
-    };
-    let known = known.devices.into_iter().map(|device| device.info);
-    let chosen = Wiring::in_daemon(config, known.collect())
-        .and_then(|mut wiring| select(DeviceSelection { words, all: false }, &mut wiring));
     // What the daemon does not have is looked for without it.
-    let Ok([device]) = chosen.as_deref() else {
+    let found = warm::find(selection, None, config, context).await?;
+    let Some((warm, (_, devices))) = found else {
+        return Ok(None);
+    };
+    let Ok([device]) = <[_; 1]>::try_from(devices) else {
         return Ok(None);
     };
     let connector = LentDevice {
-        socket,
-        project,
+        socket: warm.socket,
+        project: warm.project,
         device: device.clone(),
         holder: wanted.holder,
     };
     Ok(Some(Chosen {
         connector: Arc::new(connector),
-        device: device.clone(),
+        device,
         wiring: None,
     }))
 }
@@ -345,10 +327,12 @@ pub(super) async fn refuse_taken(
 ///
 /// # Errors
 /// When there is none, or several match, or the daemon has given it to somebody.
-async fn own(words: &[String], config: &Config, context: &Context) -> Result<Chosen, CliError> {
-    let selection = DeviceSelection { words, all: false };
-    let mut wiring = Wiring::new(config, selection, false).await?;
-    let chosen = select(selection, &mut wiring)?;
+async fn own(
+    selection: DeviceSelection<'_>,
+    config: &Config,
+    context: &Context,
+) -> Result<Chosen, CliError> {
+    let (wiring, chosen) = select::found(selection, config, false).await?;
     let [device] = chosen.as_slice() else {
         return Err(CliError::misuse("several devices match").hint("choose one of them with -d"));
     };
@@ -374,11 +358,12 @@ fn on_device(
     let target = targets(&workspace.config).of(None);
     runtime::block_on_stoppable(async |interrupts| {
         let words: Vec<_> = wanted.device.into_iter().cloned().collect();
-        let config = &workspace.config;
+        let (config, words) = (&workspace.config, words.as_slice());
+        let selection = DeviceSelection { words, all: false };
         let choosing = async {
-            match lent(wanted, &words, config, context).await? {
+            match lent(wanted, selection, config, context).await? {
                 Some(lent) => Ok(lent),
-                None => own(&words, config, context).await,
+                None => own(selection, config, context).await,
             }
         };
         let Chosen {

@@ -37,14 +37,14 @@ pub(crate) struct MatrixArgs {
 }
 
 /// `packtrain matrix`.
-pub(crate) fn run(args: &MatrixArgs, context: &Context) -> Result<Exit, CliError> {
+pub(crate) fn run(args: MatrixArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
     let wanted = Wanted {
-        name: args.name.as_deref(),
-        axes: &args.axis,
-        cells: &args.cell,
+        name: args.name,
+        axes: args.axis,
+        cells: args.cell,
     };
-    let Some(matrix) = matrix::wanted(&config, wanted)? else {
+    let Some(matrix) = matrix::wanted(&config, &wanted)? else {
         return list(&config, args.format);
     };
     match args.format {
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &MatrixArgs, context: &Context) -> Result<Exit, CliError
 
 fn list(config: &Config, format: Format) -> Result<Exit, CliError> {
     let expand = |name: &str, configured: &packtrain_config::Matrix| {
-        matrix::expand(name, configured.clone(), Wanted::default())
+        matrix::expand(name, configured.clone(), &Wanted::default())
     };
     let mut rows = Vec::new();
     let mut shown = Vec::new();

@@ -14,11 +14,12 @@ use packtrain_record::find_run;
 
 use super::farm::address;
 use super::run::farm::{Resumed, farm_error};
-use super::run::{RunArgs, ShownArgs, secret};
+use super::run::{Prepared, RunRequest, ShownArgs, secret};
 use super::{Cli, Command, Context, Format};
 use crate::exit::CliError;
+use crate::reports::Copies;
+use crate::runtime;
 use crate::shutdown::Interrupts;
-use crate::{runtime, trails};
 
 #[derive(Debug, Args)]
 #[command(
@@ -115,7 +116,7 @@ async fn resume(
     };
     let bundle = interrupts.interruptible(bundling).await?;
     let root = bundle.path().join(&manifest.root);
-    let run_args = run_args(&args, &resume.arguments, context)?;
+    let mut request = request(args, &resume.arguments, context)?;
     // Trails are called as they were.
     std::env::set_current_dir(&root).map_err(|error| {
         CliError::infrastructure("cannot work in the run's files").because(&error)
@@ -125,17 +126,10 @@ async fn resume(
         working_directory: root.clone(),
         config_file: manifest.config.as_ref().map(|file| root.join(file)),
     };
-    let workspace = there.workspace(run_args.flags())?;
-    let paths: Vec<PathBuf> = resume
-        .trails
-        .iter()
-        .map(|path| bundle.path().join(path))
-        .map(|path| path.strip_prefix(&root).map(PathBuf::from).unwrap_or(path))
-        .collect();
-    let found = trails::read(&paths)?;
-    if !found.mistakes.is_empty() {
-        return Err(CliError::mistakes("the trail files", found.mistakes));
-    }
+    let trails = resume.trails.iter().map(|path| bundle.path().join(path));
+    let trails = trails.map(|path| path.strip_prefix(&root).map(PathBuf::from).unwrap_or(path));
+    request.trails = trails.collect();
+    let prepared = Prepared::read(request, &there)?;
     let resumed = Resumed {
         link,
         run,
@@ -144,33 +138,36 @@ async fn resume(
         bundle: bundle.path().to_owned(),
         output,
     };
-    super::run::farm::resume(run_args, workspace, found, resumed, &there, interrupts).await
+    super::run::farm::resume(prepared, resumed, interrupts).await
 }
 
-/// The run's own arguments, with what is said anew.
-fn run_args(
-    args: &ResumeArgs,
+/// The run's own request, with what is said anew.
+fn request(
+    args: ResumeArgs,
     arguments: &[String],
     context: &Context,
-) -> Result<RunArgs, CliError> {
+) -> Result<RunRequest, CliError> {
     let program = ["packtrain".to_owned()];
     let parsed = Cli::try_parse_from(program.iter().chain(arguments));
-    let Ok(Command::Run(mut run)) = parsed.map(|cli| cli.command) else {
+    let Ok(Command::Run(run)) = parsed.map(|cli| cli.command) else {
         return Err(CliError::misuse(
             "the run was started by another version of packtrain",
         ));
     };
-    let here = |path: &PathBuf| context.working_directory.join(path);
-    run.secret.clone_from(&args.secret);
-    run.output = None;
-    run.junit = args.junit.as_ref().or(run.junit.as_ref()).map(here);
-    run.html = args.html.as_ref().or(run.html.as_ref()).map(here);
-    run.args_file = run.args_file.as_ref().map(here);
-    run.format = args.format;
-    run.shown = args.shown.clone();
-    run.shown.summary = run.shown.summary.as_ref().map(here);
-    run.trails.clear();
-    Ok(*run)
+    let mut request = run.request()?;
+    request.secrets = args.secret;
+    let before = std::mem::take(&mut request.shown.copies);
+    // The process goes elsewhere.
+    let here = |path: Option<PathBuf>| path.map(|path| context.working_directory.join(path));
+    let copies = Copies {
+        only: before.only,
+        junit: here(args.junit.or(before.junit)),
+        html: here(args.html.or(before.html)),
+        ..Copies::default()
+    };
+    request.shown = args.shown.shown(args.format, copies);
+    request.shown.copies.summary = here(request.shown.copies.summary.take());
+    Ok(request)
 }
 
 /// Secrets are stored nowhere, so they are given again.

@@ -1,12 +1,37 @@
 //! `-d`: from what a person writes to devices.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
-use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
+use packtrain_config::Config;
+use packtrain_device_actors::Fleet;
+use packtrain_drivers::{Connector, DeviceId, DeviceInfo, Platform};
 use packtrain_model::suggest::did_you_mean;
 
 use crate::exit::CliError;
+use crate::runtime;
 use crate::wiring::{DeviceSelection, Wiring};
+
+/// Devices, and what they are made of.
+pub(crate) type Chosen = (Wiring, Vec<DeviceInfo>);
+
+/// The devices that are wanted, looked for by this process.
+pub(crate) async fn found(
+    selection: DeviceSelection<'_>,
+    config: &Config,
+    headed: bool,
+) -> Result<Chosen, CliError> {
+    chosen(selection, Wiring::new(config, selection, headed).await?)
+}
+
+/// Those that are wanted of the devices that there are.
+pub(crate) fn chosen(
+    selection: DeviceSelection<'_>,
+    mut wiring: Wiring,
+) -> Result<Chosen, CliError> {
+    let devices = select(selection, &mut wiring)?;
+    Ok((wiring, devices))
+}
 
 /// The devices, in the order they were asked for, each once.
 pub(crate) fn select(
@@ -53,6 +78,19 @@ pub(crate) fn select(
         }
     }
     Ok(chosen)
+}
+
+/// These devices, ready to be leased.
+pub(crate) fn fleet(
+    wiring: &Wiring,
+    devices: &[DeviceInfo],
+    around: impl Fn(Arc<dyn Connector>) -> Arc<dyn Connector>,
+) -> Result<Fleet, CliError> {
+    let connectors = wiring.connectors().iter();
+    let wanted = connectors.filter(|one| devices.iter().any(|device| device.id == *one.id()));
+    let connectors: Vec<_> = wanted.map(Arc::clone).map(around).collect();
+    let arbiters = runtime::arbiters(connectors.len());
+    Fleet::start(connectors, &arbiters).map_err(|error| CliError::misuse(error.to_string()))
 }
 
 /// All devices of the configuration.

@@ -10,11 +10,10 @@ use packtrain_model::suggest::did_you_mean;
 use packtrain_tools::{Origin, Registry, ToolSpec, Toolsets};
 use serde_json::json;
 
-use super::select::select;
-use super::{Context, Format, Workspace};
+use super::{Context, Format, Workspace, select};
 use crate::exit::CliError;
 use crate::sources::{Purpose, RunningSources};
-use crate::wiring::{DeviceSelection, Wiring};
+use crate::wiring::DeviceSelection;
 use crate::{render, runtime};
 
 /// How long what was started for it may take to end.
@@ -65,9 +64,8 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
             words: &words,
             all: false,
         };
-        let wiring = Wiring::new(&workspace.config, wanted, false);
-        let mut wiring = interrupts.interruptible(wiring).await?;
-        let chosen = select(wanted, &mut wiring)?;
+        let finding = select::found(wanted, &workspace.config, false);
+        let (wiring, chosen) = interrupts.interruptible(finding).await?;
         let Some(device) = chosen.first().cloned() else {
             return Err(CliError::misuse(format!(
                 "there is no device `{}`",

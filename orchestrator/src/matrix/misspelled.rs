@@ -129,11 +129,11 @@ pub fn misspelled_of_trail(trail: &Trail, loaded: &Loaded, axes: &NamedAxes) -> 
 pub fn misspelled_of_run<'t>(
     trails: impl Iterator<Item = &'t Trail> + Clone,
     loaded: &Loaded,
-    wanted: Wanted<'_>,
+    wanted: &Wanted,
     axes: &NamedAxes,
 ) -> Result<Vec<Diagnostic>, CliError> {
     let mut given = Matrix::default();
-    for text in wanted.axes {
+    for text in &wanted.axes {
         let (axis, values) = given_axis(text)?;
         given.axes.0.push((axis, plain(values)));
     }
@@ -153,7 +153,7 @@ pub fn misspelled_of_run<'t>(
         found.extend(odd.map(|(why, meant)| told(axis, why, meant)));
     }
     let is_of_trails = wanted.name.is_none() && wanted.axes.is_empty();
-    let mut names: BTreeSet<&str> = wanted.name.into_iter().collect();
+    let mut names: BTreeSet<&str> = wanted.name.as_deref().into_iter().collect();
     for trail in trails.filter(|_| is_of_trails) {
         found.extend(misspelled_of_trail(trail, loaded, axes));
         names.extend(

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use packtrain_model::{Exit, RunId};
+use packtrain_model::Exit;
 use packtrain_record::{MergeError, find_run, mark_latest, merge};
 
 use super::Context;
 use crate::cli::Format;
+use crate::cli::run::new_run;
 use crate::exit::CliError;
 use crate::render;
 use crate::reports::{self, Copies};
@@ -47,9 +48,7 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Exit, CliError>
         CliError::misuse(error.to_string())
             .hint("a run is its id, or its folder with a slash in it; `packtrain runs` lists them")
     })?;
-    let now = chrono::Utc::now();
-    let salt = now.timestamp_subsec_nanos() ^ std::process::id().rotate_left(13);
-    let run = RunId::new(now, salt);
+    let run = new_run();
     std::fs::create_dir_all(&root).map_err(|error| {
         CliError::infrastructure(format!("cannot create {}", root.display())).because(&error)
     })?;

@@ -13,14 +13,14 @@ use packtrain_record::{JournalWriter, mark_latest};
 use packtrain_report::console::Detail;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::RunArgs;
 use super::ending::Ending;
+use super::request::RunRequest;
+use super::shown::Shown;
 use crate::cli::{Context, Format};
 use crate::exit::CliError;
 use crate::live::LiveReport;
 use crate::opener;
 use crate::render::{self, Color};
-use crate::reports::Copies;
 use crate::shutdown::Interrupts;
 use crate::sinks::live::{Above, Live};
 use crate::sinks::{disk::Disk, lines::Lines, ndjson::Ndjson};
@@ -101,7 +101,6 @@ pub(super) struct Recording {
     stopping: AbortOnDropHandle<()>,
     interrupts: Interrupts,
     is_opened: bool,
-    color: Color,
 }
 
 /// A run that has come to its end, but for what was started for it.
@@ -110,7 +109,6 @@ pub(super) struct Recorded {
     ending: Arc<Ending>,
     live: Option<LiveReport>,
     is_opened: bool,
-    color: Color,
     concluded: Result<Exit, CliError>,
 }
 
@@ -120,27 +118,21 @@ impl Recording {
     /// # Errors
     /// When the journal or the live report cannot be started.
     pub(super) async fn begin(
-        args: &RunArgs,
+        request: &RunRequest,
         folder: RunFolder,
         context: &Context,
         interrupts: &Interrupts,
     ) -> Result<Self, CliError> {
-        let copies = Copies {
-            only: args.no_report,
-            junit: args.junit.clone(),
-            html: args.html.clone(),
-            summary: args.shown.summary.clone(),
-            single_file: args.shown.single_file,
-            for_ci: true,
-        };
-        let live = live_report(args, &folder.path, context.color).await?;
-        let mut ending = Ending::new(folder.path, copies, args.format, context.color);
+        let asked = &request.shown;
+        let live = live_report(asked, &folder.path, context.color).await?;
+        let copies = asked.copies.clone();
+        let mut ending = Ending::new(folder.path, copies, asked.format, context.color);
         ending.live = live.as_ref().map(LiveReport::run);
-        let is_opened = args.shown.open && live.is_none();
+        let is_opened = asked.open && live.is_none();
         let ending = Arc::new(ending);
         let disk = Box::new(Disk::new(folder.writer));
-        let secrets = Redactor::of(&args.secret);
-        let (shown, above) = shown(args, context.color);
+        let secrets = Redactor::of(&request.secrets);
+        let (shown, above) = shown(asked, context.color);
         let mut sinks = vec![shown];
         sinks.extend(live.as_ref().map(LiveReport::sink));
         let (journal, thread) = Journal::start(disk, sinks, secrets).map_err(|error| {
@@ -167,18 +159,12 @@ impl Recording {
             stopping,
             interrupts: interrupts.clone(),
             is_opened,
-            color: context.color,
         })
     }
 
-    /// Carries out a plan and makes the reports.
-    pub(super) async fn run(self, plan: Plan, host: Arc<dyn SessionHost>) -> Recorded {
-        self.run_until(plan, host, std::future::pending()).await
-    }
-
-    /// The same, until somebody else carries it on: then it is let go of as it is, without a word of how
-    /// it ended and without a report.
-    pub(super) async fn run_until(
+    /// Carries out a plan and makes the reports, unless somebody else carries it on: then it is let go of
+    /// as it is, without a word of how it ended and without a report.
+    pub(super) async fn run(
         self,
         plan: Plan,
         host: Arc<dyn SessionHost>,
@@ -217,7 +203,6 @@ impl Recording {
             ending: self.ending,
             live: self.live,
             is_opened: self.is_opened,
-            color: self.color,
             concluded,
         }
     }
@@ -238,7 +223,7 @@ impl Recorded {
         self.ending.remove_raw_logs();
         drop(self.stopping);
         if let Some(html) = self.ending.html.get().filter(|_| self.is_opened).cloned() {
-            let color = self.color;
+            let color = self.ending.color;
             // That it does not open was said.
             let _ = tokio::task::spawn_blocking(move || opener::file(&html, color)).await;
         }
@@ -248,25 +233,25 @@ impl Recorded {
 
 /// The report while the run goes on, when it is wanted.
 async fn live_report(
-    args: &RunArgs,
+    asked: &Shown,
     folder: &Path,
     color: Color,
 ) -> Result<Option<LiveReport>, CliError> {
-    if !args.shown.live {
+    if !asked.live {
         return Ok(None);
     }
     let live = LiveReport::start(folder).await.map_err(|error| {
         CliError::infrastructure("cannot serve the live report").because(&error)
     })?;
     render::say(&format!("live: {}", live.url()));
-    if args.shown.open {
+    if asked.open {
         opener::address(live.url(), color);
     }
     Ok(Some(live))
 }
 
-fn shown(args: &RunArgs, color: Color) -> (Box<dyn Sink>, Option<Above>) {
-    match (args.format, args.shown.detail()) {
+fn shown(asked: &Shown, color: Color) -> (Box<dyn Sink>, Option<Above>) {
+    match (asked.format, asked.detail) {
         (Format::Json, _) => (Box::new(Ndjson), None),
         (Format::Text, None) if Live::is_possible() => {
             let live = Live::new(color);

@@ -5,6 +5,22 @@ use std::path::PathBuf;
 use clap::Args;
 use packtrain_report::console::Detail;
 
+use crate::cli::Format;
+use crate::reports::Copies;
+
+/// What a run shows and leaves.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shown {
+    pub(super) format: Format,
+    /// What lines there shall be; `None` when a terminal may be drawn on instead.
+    pub(super) detail: Option<Detail>,
+    /// Whether the report is served while the run goes on.
+    pub(super) live: bool,
+    /// Whether the report is opened.
+    pub(super) open: bool,
+    pub(crate) copies: Copies,
+}
+
 /// Flags for what is shown.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "What is shown")]
@@ -34,7 +50,7 @@ pub(crate) struct ShownArgs {
     pub(crate) open: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum LinesArg {
     /// Sessions as they end.
     Sessions,
@@ -45,14 +61,25 @@ pub(crate) enum LinesArg {
 }
 
 impl ShownArgs {
-    /// What lines there shall be; `None` when a terminal may be drawn on instead.
-    pub(super) const fn detail(&self) -> Option<Detail> {
-        match (self.quiet, self.lines) {
-            (true, _) => Some(Detail::Failures),
-            (false, Some(LinesArg::Sessions)) => Some(Detail::Ends),
-            (false, Some(LinesArg::Steps)) => Some(Detail::Steps),
-            (false, Some(LinesArg::Tools)) => Some(Detail::Tools),
-            (false, None) => None,
+    /// With how events are printed, and what else was asked to be written.
+    pub(crate) fn shown(self, format: Format, copies: Copies) -> Shown {
+        Shown {
+            format,
+            detail: match (self.quiet, self.lines) {
+                (true, _) => Some(Detail::Failures),
+                (false, Some(LinesArg::Sessions)) => Some(Detail::Ends),
+                (false, Some(LinesArg::Steps)) => Some(Detail::Steps),
+                (false, Some(LinesArg::Tools)) => Some(Detail::Tools),
+                (false, None) => None,
+            },
+            live: self.live,
+            open: self.open,
+            copies: Copies {
+                summary: self.summary,
+                single_file: self.single_file,
+                for_ci: true,
+                ..copies
+            },
         }
     }
 }

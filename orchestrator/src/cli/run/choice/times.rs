@@ -2,7 +2,7 @@
 //! and the plan alone, never on the machine: parts of a plan must fit together.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use packtrain_engine::{Plan, Planned};
@@ -33,6 +33,7 @@ struct ReportedSession {
 
 /// Recorded times.
 pub(super) struct Times {
+    pub(super) file: PathBuf,
     by_device: HashMap<(String, String, Cell), Mean>,
     by_platform: HashMap<(String, String, Cell), Mean>,
     by_trail: HashMap<String, Mean>,
@@ -60,7 +61,7 @@ impl Times {
     ///
     /// # Errors
     /// When it cannot be read or is none.
-    pub(super) fn read(file: &Path) -> Result<Self, CliError> {
+    pub(super) fn read(file: PathBuf) -> Result<Self, CliError> {
         let refused = |error: &dyn std::error::Error| {
             CliError::misuse(format!("cannot read the times in {}", file.display()))
                 .because(error)
@@ -69,13 +70,14 @@ impl Times {
                      divided by their number",
                 )
         };
-        let text = std::fs::read_to_string(file).map_err(|error| refused(&error))?;
+        let text = std::fs::read_to_string(&file).map_err(|error| refused(&error))?;
         let report: Report = serde_json::from_str(&text).map_err(|error| refused(&error))?;
-        Ok(Self::of_report(report))
+        Ok(Self::of_report(file, report))
     }
 
-    fn of_report(report: Report) -> Self {
+    fn of_report(file: PathBuf, report: Report) -> Self {
         let mut times = Self {
+            file,
             by_device: HashMap::new(),
             by_platform: HashMap::new(),
             by_trail: HashMap::new(),
