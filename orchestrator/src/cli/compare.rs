@@ -172,7 +172,7 @@ impl FailOn {
     }
 }
 
-fn cut_short(what: &str) -> Unknown {
+pub(super) fn cut_short(what: &str) -> Unknown {
     Unknown {
         why: format!("{what} was cut short"),
         ..Unknown::default()
@@ -273,7 +273,7 @@ fn place(change: &Change) -> String {
     text
 }
 
-fn told(unknown: &Unknown) -> String {
+pub(super) fn told(unknown: &Unknown) -> String {
     let step = unknown
         .step
         .map(|step| format!(", step {step}"))
