@@ -171,25 +171,18 @@ pub fn expand(
                 CliError::misuse(message).hint("one names all values: `--axis locale=de-DE,en-US`")
             );
         }
-        let known = matrix.axes.0.iter_mut().find(|(known, _)| *known == axis);
-        match known {
+        let mut values = plain(values);
+        match matrix.axes.0.iter_mut().find(|(known, _)| *known == axis) {
             Some((_, known)) => {
                 // What goes with a value is kept.
-                let settings = |value: &str| {
-                    let found = known.iter().find(|known| known.value == value);
-                    found
-                        .map(|known| known.settings.clone())
-                        .unwrap_or_default()
-                };
-                *known = values
-                    .into_iter()
-                    .map(|value| AxisValue {
-                        settings: settings(&value),
-                        value,
-                    })
-                    .collect();
+                for value in &mut values {
+                    if let Some(same) = known.iter().find(|known| known.value == value.value) {
+                        value.clone_from(same);
+                    }
+                }
+                *known = values;
             }
-            None => matrix.axes.0.push((axis, plain(values))),
+            None => matrix.axes.0.push((axis, values)),
         }
     }
     let axes = axes(&matrix, &place)?;
@@ -317,20 +310,13 @@ fn refuse_odd(expected: &packtrain_config::Expectation, place: &str) -> Result<(
 }
 
 fn expected(configured: &packtrain_config::Expectation) -> Expected {
-    let packtrain_config::Expectation {
-        when,
-        step,
-        kind,
-        role,
-        name,
-    } = configured.clone();
     Expected {
         trail: None,
-        when,
-        step,
-        kind,
-        role,
-        name,
+        when: configured.when.clone(),
+        step: configured.step,
+        kind: configured.kind.clone(),
+        role: configured.role.clone(),
+        name: configured.name.clone(),
     }
 }
 
@@ -365,13 +351,11 @@ fn axes(
 }
 
 fn plain(values: Vec<String>) -> Vec<AxisValue> {
-    let values = values.into_iter();
-    values
-        .map(|value| AxisValue {
-            value,
-            settings: ValueSettings::default(),
-        })
-        .collect()
+    let plain = |value| AxisValue {
+        value,
+        settings: ValueSettings::default(),
+    };
+    values.into_iter().map(plain).collect()
 }
 
 fn meanings(matrix: &packtrain_config::Matrix) -> BTreeMap<(String, String), CellSettings> {

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use packtrain_compare::runs::history::{History, Past, PastOutcome, histories};
 use packtrain_model::{Exit, Outcome};
-use packtrain_record::list_runs;
 use packtrain_report::{RunView, SessionView, Status};
 use serde_json::json;
 
-use super::Format;
+use super::{Format, listed, report};
 use crate::exit::CliError;
 use crate::{render, reports};
 
@@ -18,10 +17,7 @@ const MAX_RUNS: usize = 50;
 
 /// Shows the history of a trail.
 pub(super) fn run(root: &Path, trail: &str, format: Format) -> Result<Exit, CliError> {
-    let runs = list_runs(root).map_err(|error| {
-        CliError::infrastructure(format!("cannot list the runs in {}", root.display()))
-            .because(&error)
-    })?;
+    let runs = report::runs(root)?;
     let mut past = Vec::new();
     let mut unread = Vec::new();
     let of_trail = runs.iter().filter(|run| match &run.summary {
@@ -42,13 +38,12 @@ pub(super) fn run(root: &Path, trail: &str, format: Format) -> Result<Exit, CliE
     match format {
         Format::Json => {
             let shown: Vec<_> = histories.iter().map(as_json).collect();
-            let shown = json!({ "schema_version": 1, "histories": shown, "unread": unread });
-            render::out(&shown.to_string());
+            listed::data(json!({ "histories": shown, "unread": unread }));
         }
         Format::Text => {
             let heading = ["CELL", "NOW", "RUNS", "FAILED", "FLAKY", "TOOK", "SPEED"];
             let rows: Vec<_> = histories.iter().map(row).collect();
-            render::out(&super::tools::columns(&heading, &rows));
+            render::out(&listed::columns(&heading, &rows));
             for run in unread {
                 render::say(&format!(
                     "warning: run {run} cannot be read and is left out"

@@ -23,7 +23,7 @@ use packtrain_tools::{Caller, LogListener, Registry, SharedRegistry};
 use serde_json::json;
 
 use super::run::{targets, warm};
-use super::{Context, Format, Workspace, scaffold, select};
+use super::{Context, Format, Workspace, listed, scaffold, select};
 use crate::daemon::wire::DeviceNews;
 use crate::daemon::{LentDevice, client};
 use crate::exit::CliError;
@@ -148,15 +148,13 @@ pub(crate) fn snapshot(args: &SnapshotArgs, context: &Context) -> Result<Exit, C
 fn print(snapshot: &Snapshot, args: &SnapshotArgs) {
     if args.format == Format::Json {
         let shown = json!({
-            "schema_version": 1,
             "location": snapshot.location,
             "title": snapshot.title,
             "screen": snapshot.screen,
             "refs": snapshot.refs,
             "tree": snapshot.tree,
         });
-        render::out(&shown.to_string());
-        return;
+        return listed::data(shown);
     }
     if let Some(location) = &snapshot.location {
         render::say(&format!(
@@ -240,10 +238,8 @@ fn check(call: &ToolCall, registry: &Registry) -> Result<(), CliError> {
     };
     tool.check(&call.args).map_err(|error| {
         let refused = CliError::misuse(format!("{name}: {error}"));
-        match error.hint {
-            Some(hint) => refused.hint(hint),
-            None => refused.hint(format!("`packtrain tools {name}` shows its arguments")),
-        }
+        let usage = || format!("`packtrain tools {name}` shows its arguments");
+        refused.hint(error.hint.unwrap_or_else(usage))
     })
 }
 
@@ -450,10 +446,7 @@ fn told(outcome: Outcome) -> CliError {
             error = error.cause(line);
         }
     }
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+    error.hinted(hint)
 }
 
 /// Opens an address; relative ones lead to where the app under test is.
@@ -472,9 +465,6 @@ async fn command(session: &SessionContext, command: Command) -> Result<Observati
             Fault::Caller => CliError::misuse(error.to_string()),
             Fault::Device | Fault::Nobody => CliError::infrastructure(error.to_string()),
         };
-        match error.hint() {
-            Some(hint) => failed.hint(hint),
-            None => failed,
-        }
+        failed.hinted(error.hint())
     })
 }

@@ -13,7 +13,7 @@ use packtrain_model::{Exit, RunId};
 use packtrain_record::find_run;
 
 use super::farm::address;
-use super::run::farm::{Resumed, farm_error};
+use super::run::farm::farm_error;
 use super::run::{Prepared, RunRequest, ShownArgs, secret};
 use super::{Cli, Command, Context, Format};
 use crate::exit::CliError;
@@ -32,7 +32,6 @@ Examples:
 )]
 pub(crate) struct ResumeArgs {
     /// The run: its id, or `latest`
-    #[arg(value_name = "RUN")]
     run: String,
 
     /// Addresses of the farm's servers [default: the farm of this user]
@@ -83,13 +82,9 @@ async fn resume(
     let config = context.config(flags)?.config;
     let output = std::path::absolute(&config.run.output_dir)
         .map_err(|error| CliError::misuse("the folder for runs makes no sense").because(&error))?;
-    let run = match find_run(&output, &args.run) {
-        Ok(folder) => folder
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned()),
-        Err(_) => None,
-    };
-    let run = RunId(run.unwrap_or_else(|| args.run.clone()));
+    let found = find_run(&output, &args.run).unwrap_or_default();
+    let name = found.file_name().unwrap_or(args.run.as_ref());
+    let run = RunId(name.to_string_lossy().into_owned());
     let address = address::of(args.farm.as_deref(), &config)?;
     let finding = async {
         let link = Link::connect(&address, "packtrain resume").await;
@@ -129,16 +124,10 @@ async fn resume(
     let trails = resume.trails.iter().map(|path| bundle.path().join(path));
     let trails = trails.map(|path| path.strip_prefix(&root).map(PathBuf::from).unwrap_or(path));
     request.trails = trails.collect();
-    let prepared = Prepared::read(request, &there)?;
-    let resumed = Resumed {
-        link,
-        run,
-        manifest: manifest.clone(),
-        resume,
-        bundle: bundle.path().to_owned(),
-        output,
-    };
-    super::run::farm::resume(prepared, resumed, interrupts).await
+    let mut prepared = Prepared::read(request, &there)?;
+    prepared.workspace.config.run.output_dir = output;
+    let folder = bundle.path().to_owned();
+    super::run::farm::resume(prepared, link, manifest, resume, folder, interrupts).await
 }
 
 /// The run's own request, with what is said anew.
@@ -172,19 +161,14 @@ fn request(
 
 /// Secrets are stored nowhere, so they are given again.
 fn check_secrets(args: &ResumeArgs, manifest: &Manifest) -> Result<(), CliError> {
-    let given = |name: &String| args.secret.iter().any(|(known, _)| known == name);
-    let missing: Vec<_> = manifest
-        .secrets
-        .iter()
-        .filter(|name| !given(name))
-        .collect();
+    let mut missing = manifest.secrets.clone();
+    missing.retain(|name| args.secret.iter().all(|(known, _)| known != name));
     let Some(first) = missing.first() else {
         return Ok(());
     };
-    let names: Vec<_> = missing.iter().map(|name| name.as_str()).collect();
     Err(CliError::misuse(format!(
         "the run has secrets that are stored nowhere: {}",
-        names.join(", ")
+        missing.join(", ")
     ))
     .hint(format!("give them again: --secret {first}")))
 }

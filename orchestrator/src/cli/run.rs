@@ -25,7 +25,6 @@ use packtrain_tools::Caller;
 pub(crate) use self::args::{RunArgs, secret};
 use self::choice::last_failed;
 pub(crate) use self::given::targets;
-use self::prepared::Devices;
 pub(crate) use self::prepared::{Prepared, new_run};
 use self::recording::{Recording, RunFolder};
 pub(crate) use self::request::RunRequest;
@@ -113,18 +112,8 @@ pub(crate) async fn execute(
             (None, interrupts.interruptible(finding).await?)
         }
     };
-    let mut trails = prepared.requested(&devices)?;
-    let (devices, alike) = match &daemon {
-        // Its browsers are those that are configured.
-        Some(_) => (devices, Vec::new()),
-        None => alike::side_by_side(&mut wiring, config, devices, &mut trails),
-    };
-    let devices = Devices {
-        devices,
-        alike,
-        run: None,
-    };
-    let Some(plan) = prepared.plan(trails, devices)? else {
+    let own = daemon.is_none().then_some(&mut wiring);
+    let Some(plan) = prepared.plan(devices, own, None)? else {
         let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
         return Ok(Exit::Passed);
     };

@@ -40,7 +40,6 @@ server to packtrain.yaml, which it makes where there is none.\n\nExamples:
 )]
 pub(crate) struct NewArgs {
     /// The tool: `app_verbNoun`
-    #[arg(value_name = "NAME")]
     name: String,
 
     /// The language

@@ -127,10 +127,7 @@ fn matching<'a>(
             .clone()
             .unwrap_or_else(|| unusable.state.to_string());
         let error = CliError::infrastructure(format!("{wanted} cannot be used: {why}"));
-        return Err(match &unusable.hint {
-            Some(hint) => error.hint(hint.clone()),
-            None => error,
-        });
+        return Err(error.hinted(unusable.hint.clone()));
     }
     let exact = all(&|device| device.id.to_string() == wanted);
     if !exact.is_empty() {

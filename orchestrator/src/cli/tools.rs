@@ -10,6 +10,8 @@ use packtrain_model::suggest::did_you_mean;
 use packtrain_tools::{Origin, Registry, ToolSpec, Toolsets};
 use serde_json::json;
 
+pub(crate) use super::listed::columns;
+use super::listed::data;
 use super::{Context, Format, Workspace, select};
 use crate::exit::CliError;
 use crate::sources::{Purpose, RunningSources};
@@ -22,7 +24,6 @@ const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
     /// Show this tool with its arguments
-    #[arg(value_name = "NAME")]
     name: Option<String>,
 
     /// Only tools that work on android, ios or web
@@ -108,7 +109,7 @@ fn print(
     match args.format {
         Format::Json => {
             let tools: Vec<_> = specs.map(|spec| as_json(spec, toolsets, device)).collect();
-            render::out(&json!({ "schema_version": 1, "tools": tools }).to_string());
+            data(json!({ "tools": tools }));
         }
         Format::Text => {
             let specs: Vec<_> = specs.collect();
@@ -302,43 +303,4 @@ fn platforms(spec: &ToolSpec) -> String {
             .collect::<Vec<_>>()
             .join(", ")
     }
-}
-
-/// The most of a cell, in characters.
-const MOST_OF_A_CELL: usize = 300;
-
-/// Rows below a heading, each column as wide as it must be.
-pub(crate) fn columns<const N: usize>(heading: &[&str; N], rows: &[[String; N]]) -> String {
-    let rows: Vec<[String; N]> = rows
-        .iter()
-        .map(|row| std::array::from_fn(|column| cell(&row[column])))
-        .collect();
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .chain([heading[column].len()])
-            .max()
-            .unwrap_or_default()
-    };
-    let widths: Vec<_> = (0..N).map(width).collect();
-    let line = |cells: &[&str]| {
-        let padded: Vec<_> = cells
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        padded.join("  ").trim_end().to_owned() + "\n"
-    };
-    let mut text = line(heading);
-    for row in &rows {
-        let cells: Vec<_> = row.iter().map(String::as_str).collect();
-        text.push_str(&line(&cells));
-    }
-    text
-}
-
-/// What fits into a cell: others may have written it.
-fn cell(text: &str) -> String {
-    let shown = text.chars().filter(|letter| !letter.is_control());
-    shown.take(MOST_OF_A_CELL).collect()
 }

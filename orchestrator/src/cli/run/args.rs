@@ -11,7 +11,7 @@ use packtrain_model::yaml;
 use serde_json::Value;
 
 use super::choice::ChoiceArgs;
-use super::farm::{self, FarmArgs};
+use super::farm::FarmArgs;
 use super::request::RunRequest;
 use super::shown::ShownArgs;
 use super::trailblaze::TrailblazeFlags;
@@ -224,13 +224,18 @@ impl RunArgs {
         }
         let farm = self.farm.request()?;
         if farm.is_some() {
-            farm::refuse_odd(&[
+            let odd = [
                 (!self.device.is_empty(), "--device"),
                 (self.all_devices, "--all-devices"),
                 (self.choice.last_failed, "--last-failed"),
                 (self.choice.times.is_some(), "--times"),
                 (self.headed, "--headed"),
-            ])?;
+            ];
+            if let Some((_, flag)) = odd.iter().find(|(is_given, _)| *is_given) {
+                let odd = CliError::misuse(format!("`{flag}` is not for runs on a farm"));
+                let hint = "`--on` says what devices have to be: --on 'android & api>=33'";
+                return Err(odd.hint(hint));
+            }
         }
         let has_cells = self.matrix.name.is_some() || !self.matrix.axes.is_empty();
         let asks_for_own = self.headed || self.headless.is_some() || self.base_url.is_some();

@@ -104,8 +104,7 @@ impl Ending {
             Ok(exit) => *exit,
             Err(error) => error.exit,
         };
-        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
-        self.concluded.notify_all();
+        self.ended(exit);
         concluded
     }
 
@@ -119,6 +118,10 @@ impl Ending {
         if let Some(live) = &self.live {
             live.end(None);
         }
+        self.ended(exit);
+    }
+
+    fn ended(&self, exit: Exit) {
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
         self.concluded.notify_all();
     }

@@ -18,8 +18,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::Prepared;
 use super::recording::{Recording, RunFolder};
-use super::{Devices, Prepared};
 use crate::cli::farm::{address, expression, not_storing};
 use crate::exit::CliError;
 use crate::render;
@@ -104,18 +104,6 @@ impl FarmRequest {
                 .hint("`packtrain farm why --help` shows how it is written")
         })
     }
-}
-
-/// A run that is carried on: what there was of it.
-pub(crate) struct Resumed {
-    pub(crate) link: Link,
-    pub(crate) run: RunId,
-    pub(crate) manifest: Manifest,
-    pub(crate) resume: Resume,
-    /// The folder of its bundle.
-    pub(crate) bundle: PathBuf,
-    /// Where its journal is kept.
-    pub(crate) output: PathBuf,
 }
 
 /// Says which hosts are left out, and refuses what the farm's broker does not know.
@@ -216,7 +204,7 @@ pub(super) async fn execute(
     let limit = (config.run.time_limit).map(|limit| Instant::now() + limit.get());
     let finding = matching(&link, &on, least.unwrap_or(0), limit);
     let devices = interrupts.interruptible(finding).await?;
-    let Some(mut plan) = planned(&prepared, devices.clone(), None)? else {
+    let Some(mut plan) = prepared.plan(devices.clone(), None, None)? else {
         return Ok(Exit::Passed);
     };
     // What waiting has left of it.
@@ -240,32 +228,21 @@ pub(super) async fn execute(
         time_limit: plan.options.time_limit,
         session: plan.options.session.clone(),
     });
-    let ready = Ready {
-        link,
-        plan,
-        manifest,
-        files: Files::Collected(files),
-        resumed: false,
-    };
-    carry_out(prepared, ready, interrupts).await
+    let files = Files::Collected(files);
+    carry_out(prepared, link, plan, manifest, files, interrupts).await
 }
 
-/// Carries on a run that was begun elsewhere, or by a process that is gone.
+/// Carries on a run that was begun elsewhere, or by a process that is gone, with the folder of its bundle.
 pub(crate) async fn resume(
-    mut prepared: Prepared<'_>,
-    resumed: Resumed,
+    prepared: Prepared<'_>,
+    link: Link,
+    manifest: Manifest,
+    resume: Resume,
+    bundle: PathBuf,
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
-    let Resumed {
-        link,
-        run,
-        manifest,
-        resume,
-        bundle,
-        output,
-    } = resumed;
-    prepared.workspace.config.run.output_dir = output;
-    let plan = planned(&prepared, resume.devices.clone(), Some(run.clone()))?;
+    let run = manifest.run.clone();
+    let plan = prepared.plan(resume.devices, None, Some(run.clone()))?;
     let is_same = |plan: &Plan| plan.fingerprint() == resume.plan;
     let Some(mut plan) = plan.filter(is_same) else {
         return Err(CliError::misuse(format!(
@@ -279,37 +256,19 @@ pub(crate) async fn resume(
     plan.options.fail_fast = resume.fail_fast;
     plan.options.time_limit = resume.time_limit;
     plan.options.session = resume.session;
-    let ready = Ready {
-        link,
-        plan,
-        manifest,
-        files: Files::Bundle(bundle),
-        resumed: true,
-    };
-    carry_out(prepared, ready, interrupts).await
-}
-
-/// Everything it takes to carry a run out.
-struct Ready {
-    link: Link,
-    plan: Plan,
-    manifest: Manifest,
-    files: Files,
-    resumed: bool,
+    let files = Files::Bundle(bundle);
+    carry_out(prepared, link, plan, manifest, files, interrupts).await
 }
 
 async fn carry_out(
     prepared: Prepared<'_>,
-    ready: Ready,
+    link: Link,
+    plan: Plan,
+    manifest: Manifest,
+    files: Files,
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
-    let Ready {
-        link,
-        plan,
-        manifest,
-        files,
-        resumed,
-    } = ready;
+    let resumed = matches!(files, Files::Bundle(_));
     let Prepared {
         request, context, ..
     } = &prepared;
@@ -427,20 +386,6 @@ const fn speaks(host: &HostAdvert) -> bool {
     Protocol::CURRENT.works_with(host.protocol)
 }
 
-fn planned(
-    prepared: &Prepared<'_>,
-    devices: Vec<DeviceInfo>,
-    run: Option<RunId>,
-) -> Result<Option<Plan>, CliError> {
-    let trails = prepared.requested(&devices)?;
-    let devices = Devices {
-        devices,
-        run,
-        ..Devices::default()
-    };
-    prepared.plan(trails, devices)
-}
-
 /// The files that hosts need.
 fn files(prepared: &Prepared<'_>, plan: &Plan) -> Result<Collected, CliError> {
     let Prepared {
@@ -483,17 +428,6 @@ fn without_secrets(arguments: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     kept
-}
-
-/// Refuses what makes no sense on a farm: of these flags, those that were given.
-pub(super) fn refuse_odd(odd: &[(bool, &str)]) -> Result<(), CliError> {
-    match odd.iter().find(|(given, _)| *given) {
-        None => Ok(()),
-        Some((_, flag)) => Err(
-            CliError::misuse(format!("`{flag}` is not for runs on a farm"))
-                .hint("`--on` says what devices have to be: --on 'android & api>=33'"),
-        ),
-    }
 }
 
 /// An error of the farm's as people are told.

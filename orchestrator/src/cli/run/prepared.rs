@@ -4,16 +4,17 @@
 use std::sync::Arc;
 
 use packtrain_config::{Loaded, Sharding};
-use packtrain_drivers::{DeviceId, DeviceInfo};
+use packtrain_drivers::DeviceInfo;
 use packtrain_engine::{Anywhere, Plan, RequestedTrail, Shard, resolve};
 use packtrain_model::{Diagnostic, RunId};
 use packtrain_tools::Registry;
 
 use super::request::RunRequest;
-use super::{given, list};
+use super::{alike, given, list};
 use crate::cli::check::Calls;
 use crate::cli::{Context, Workspace, refused};
 use crate::exit::CliError;
+use crate::wiring::Wiring;
 use crate::{matrix, names, trails};
 
 /// A run before its devices are known.
@@ -22,15 +23,6 @@ pub(crate) struct Prepared<'a> {
     pub(crate) workspace: Workspace,
     pub(crate) found: trails::Loaded,
     pub(crate) context: &'a Context,
-}
-
-/// The devices of a run, and which of them stand for each other.
-#[derive(Default)]
-pub(super) struct Devices {
-    pub(super) devices: Vec<DeviceInfo>,
-    pub(super) alike: Vec<Vec<DeviceId>>,
-    /// The run, when it is carried on.
-    pub(super) run: Option<RunId>,
 }
 
 impl<'a> Prepared<'a> {
@@ -74,10 +66,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// The trails for these devices, with what varies in them.
-    pub(super) fn requested(
-        &self,
-        devices: &[DeviceInfo],
-    ) -> Result<Vec<RequestedTrail>, CliError> {
+    fn requested(&self, devices: &[DeviceInfo]) -> Result<Vec<RequestedTrail>, CliError> {
         let (config, wanted) = (&self.workspace.config, &self.request.matrix);
         let given_matrix = matrix::wanted(config, wanted)?;
         let trails = self.found.trails.iter();
@@ -104,11 +93,13 @@ impl<'a> Prepared<'a> {
         Ok(requested)
     }
 
-    /// What is to be carried out; `None` when that is nothing, or was only to be told.
+    /// What is to be carried out, of a run that may have a name already; `None` when that is nothing, or
+    /// was only to be told. Devices that are wired here get further ones like them, for configurations.
     pub(super) fn plan(
         &self,
-        trails: Vec<RequestedTrail>,
-        devices: Devices,
+        devices: Vec<DeviceInfo>,
+        wiring: Option<&mut Wiring>,
+        run: Option<RunId>,
     ) -> Result<Option<Plan>, CliError> {
         let Self {
             request, context, ..
@@ -116,6 +107,12 @@ impl<'a> Prepared<'a> {
         let Workspace {
             config, registry, ..
         } = &self.workspace;
+        let mut trails = self.requested(&devices)?;
+        let (devices, alike) = match wiring {
+            Some(wiring) => alike::side_by_side(wiring, config, devices, &mut trails),
+            // Browsers elsewhere are those that are configured.
+            None => (devices, Vec::new()),
+        };
         let has_trails = !trails.is_empty();
         let unfit = trails.iter().filter_map(|requested| {
             let trail = &requested.trail;
@@ -127,10 +124,10 @@ impl<'a> Prepared<'a> {
             return Err(CliError::files("the trails' arguments do not fit", unfit));
         }
         let mut plan = resolve(packtrain_engine::RunRequest {
-            run: devices.run.unwrap_or_else(new_run),
+            run: run.unwrap_or_else(new_run),
             trails,
-            devices: devices.devices,
-            alike: devices.alike,
+            devices,
+            alike,
             anywhere: request.farm.as_ref().map(|farm| Anywhere {
                 on: farm.on.clone().unwrap_or_default(),
                 count: farm.count,
