@@ -16,6 +16,7 @@ use packtrain_model::screen::ScreenTree;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::CliError;
+use crate::reports;
 
 /// The file of a step.
 const FILE: &str = "baseline.json";
@@ -137,25 +138,16 @@ impl Kept {
     }
 
     /// Writes a baseline: the files that it has.
-    pub(crate) fn write(&mut self, approval: &Approval) -> Result<Vec<PathBuf>, CliError> {
+    pub(crate) fn write(&mut self, approval: &Approval) -> Result<(), CliError> {
         let folder = self.place(approval).map_err(CliError::infrastructure)?;
         let refused = |path: &Path, error: &dyn std::error::Error| {
             CliError::infrastructure(format!("cannot write {}", path.display())).because(error)
         };
         fs::create_dir_all(&folder).map_err(|error| refused(&folder, &error))?;
         let (key, file) = (&approval.key, folder.join(FILE));
-        let mut written = Vec::new();
-        let mut put = |path: PathBuf, bytes: &[u8]| {
+        let put = |path: PathBuf, bytes: &[u8]| {
             no_link(&path).map_err(CliError::infrastructure)?;
-            let beside = folder.join(format!(".{}.part", std::process::id()));
-            let put = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, &path));
-            put.map_err(|error| {
-                // The first error is the one to report.
-                drop(fs::remove_file(&beside));
-                refused(&path, &error)
-            })?;
-            written.push(path);
-            Ok::<(), CliError>(())
+            reports::replace(&path, bytes).map_err(|error| refused(&path, &error))
         };
         let webp = approval
             .picture
@@ -174,7 +166,7 @@ impl Kept {
         step.screens.insert(key.clone(), approval.entry.clone());
         put(file, pretty(&step).as_bytes())?;
         self.read.remove(&folder);
-        Ok(written)
+        Ok(())
     }
 
     /// A path as seen from the working directory.

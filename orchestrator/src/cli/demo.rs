@@ -8,8 +8,8 @@ use packtrain_model::Exit;
 use packtrain_model::trail::Trail;
 use packtrain_tools::Registry;
 
-use super::run::{Prepared, RunRequest, ShownArgs};
-use super::{Context, Format, Workspace};
+use super::run::{Prepared, RunRequest, Shown};
+use super::{Context, Workspace};
 use crate::exit::CliError;
 use crate::matrix::Wanted;
 use crate::reports::Copies;
@@ -98,10 +98,10 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
             CliError::infrastructure("cannot serve the example shop").because(&error)
         })?;
         render::say(&format!("the example shop is at {}", site.base_url()));
-        let shown = ShownArgs {
+        let shown = Shown {
             open: args.open,
             quiet: args.quiet,
-            ..ShownArgs::default()
+            ..Shown::default()
         };
         let request = RunRequest {
             devices,
@@ -112,7 +112,8 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
                 axes: axes.iter().map(ToString::to_string).collect(),
                 ..Wanted::default()
             },
-            shown: shown.shown(Format::Text, Copies::default()),
+            copies: shown.copies(Copies::default()),
+            shown,
             ..RunRequest::default()
         };
         let workspace = Workspace {

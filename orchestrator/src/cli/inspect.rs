@@ -163,18 +163,10 @@ fn print(snapshot: &Snapshot, args: &SnapshotArgs) {
         ));
     }
     render::out(&snapshot.text);
-    if args.bounds {
-        for shown in &snapshot.refs {
-            if let Some(at) = shown.bounds {
-                render::out(&format!(
-                    "{}: {},{} {}x{}",
-                    shown.name,
-                    at.left,
-                    at.top,
-                    at.width(),
-                    at.height()
-                ));
-            }
+    for shown in snapshot.refs.iter().filter(|_| args.bounds) {
+        if let Some(at) = shown.bounds {
+            let (name, wide, high) = (&shown.name, at.width(), at.height());
+            render::out(&format!("{name}: {},{} {wide}x{high}", at.left, at.top));
         }
     }
 }
@@ -261,37 +253,6 @@ struct Chosen {
     wiring: Option<Wiring>,
 }
 
-/// The device as the daemon has it, when it is there and has it.
-async fn lent(
-    wanted: Wanted<'_>,
-    selection: DeviceSelection<'_>,
-    config: &Config,
-    context: &Context,
-) -> Result<Option<Chosen>, CliError> {
-    if wanted.no_daemon {
-        return Ok(None);
-    }
-    // What the daemon does not have is looked for without it.
-    let found = warm::find(selection, None, config, context).await?;
-    let Some((warm, (_, devices))) = found else {
-        return Ok(None);
-    };
-    let Ok([device]) = <[_; 1]>::try_from(devices) else {
-        return Ok(None);
-    };
-    let connector = LentDevice {
-        socket: warm.socket,
-        project: warm.project,
-        device: device.clone(),
-        holder: wanted.holder,
-    };
-    Ok(Some(Chosen {
-        connector: Arc::new(connector),
-        device,
-        wiring: None,
-    }))
-}
-
 /// That the daemon has given none of these phones to somebody: whoever connects them besides drives them
 /// under that one's hands.
 ///
@@ -319,15 +280,33 @@ pub(super) async fn refuse_taken(
     Ok(())
 }
 
-/// The device, connected by this process.
+/// The device as the daemon has it, when it is there and has it; otherwise connected by this process.
 ///
 /// # Errors
 /// When there is none, or several match, or the daemon has given it to somebody.
-async fn own(
-    selection: DeviceSelection<'_>,
+async fn choose(
+    wanted: Wanted<'_>,
     config: &Config,
     context: &Context,
 ) -> Result<Chosen, CliError> {
+    let words = wanted.device.map(std::slice::from_ref).unwrap_or_default();
+    let selection = DeviceSelection { words, all: false };
+    if !wanted.no_daemon
+        && let Some((warm, (_, devices))) = warm::find(selection, None, config, context).await?
+        && let Ok([device]) = <[_; 1]>::try_from(devices)
+    {
+        let connector = LentDevice {
+            socket: warm.socket,
+            project: warm.project,
+            device: device.clone(),
+            holder: wanted.holder,
+        };
+        return Ok(Chosen {
+            connector: Arc::new(connector),
+            device,
+            wiring: None,
+        });
+    }
     let (wiring, chosen) = select::found(selection, config, false).await?;
     let [device] = chosen.as_slice() else {
         return Err(CliError::misuse("several devices match").hint("choose one of them with -d"));
@@ -353,20 +332,13 @@ fn on_device(
 ) -> Result<Exit, CliError> {
     let target = targets(&workspace.config).of(None);
     runtime::block_on_stoppable(async |interrupts| {
-        let words: Vec<_> = wanted.device.into_iter().cloned().collect();
-        let (config, words) = (&workspace.config, words.as_slice());
-        let selection = DeviceSelection { words, all: false };
-        let choosing = async {
-            match lent(wanted, selection, config, context).await? {
-                Some(lent) => Ok(lent),
-                None => own(selection, config, context).await,
-            }
-        };
         let Chosen {
             connector,
             device,
             wiring,
-        } = interrupts.interruptible(choosing).await?;
+        } = interrupts
+            .interruptible(choose(wanted, &workspace.config, context))
+            .await?;
         let fleet = Fleet::start(vec![connector], &runtime::arbiters(1))
             .map_err(|error| CliError::misuse(error.to_string()))?;
         // What a source prints is what its author looks for; of one that does not start it is told

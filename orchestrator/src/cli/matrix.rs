@@ -85,29 +85,21 @@ fn shown(matrix: &Matrix, config: &Config) -> String {
         text.push_str(&format!(", {} excluded", summary.excluded));
     }
     text.push_str("\n\n");
-    let rows: Vec<_> = summary
-        .axes
-        .iter()
-        .map(|axis| {
-            let on = match known_axis(&axis.name) {
-                Some(known) => known
-                    .platforms
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join(", "),
-                None => "your own".to_owned(),
-            };
-            [axis.name.clone(), axis.values.join(", "), on]
-        })
-        .collect();
-    text.push_str(&listed::columns(&["AXIS", "VALUES", "APPLIED ON"], &rows));
+    let rows = summary.axes.iter().map(|axis| {
+        let on = known_axis(&axis.name).map(|known| {
+            let platforms = known.platforms.iter().map(|platform| platform.as_str());
+            platforms.collect::<Vec<_>>().join(", ")
+        });
+        let on = on.unwrap_or_else(|| "your own".to_owned());
+        [axis.name.clone(), axis.values.join(", "), on]
+    });
+    let (heading, rows) = (["AXIS", "VALUES", "APPLIED ON"], rows.collect::<Vec<_>>());
+    text.push_str(&listed::columns(&heading, &rows));
     text.push('\n');
     for (index, cell) in summary.cells.iter().enumerate() {
-        let mark = if *cell == summary.reference {
-            "  (reference)"
-        } else {
-            ""
+        let mark = match *cell == summary.reference {
+            true => "  (reference)",
+            false => "",
         };
         text.push_str(&format!("{:>4}  {cell}{mark}\n", index + 1));
     }

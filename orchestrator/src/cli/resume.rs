@@ -14,7 +14,7 @@ use packtrain_record::find_run;
 
 use super::farm::address;
 use super::run::farm::farm_error;
-use super::run::{Prepared, RunRequest, ShownArgs, secret};
+use super::run::{Prepared, RunRequest, Shown, secret};
 use super::{Cli, Command, Context, Format};
 use crate::exit::CliError;
 use crate::reports::Copies;
@@ -59,7 +59,7 @@ pub(crate) struct ResumeArgs {
     format: Format,
 
     #[command(flatten)]
-    shown: ShownArgs,
+    shown: Shown,
 }
 
 /// `packtrain resume`.
@@ -145,17 +145,24 @@ fn request(
     };
     let mut request = run.request()?;
     request.secrets = args.secret;
-    let before = std::mem::take(&mut request.shown.copies);
-    // The process goes elsewhere.
-    let here = |path: Option<PathBuf>| path.map(|path| context.working_directory.join(path));
-    let copies = Copies {
-        only: before.only,
-        junit: here(args.junit.or(before.junit)),
-        html: here(args.html.or(before.html)),
+    request.copies = args.shown.copies(Copies {
+        only: request.copies.only,
+        junit: args.junit.or(request.copies.junit),
+        html: args.html.or(request.copies.html),
         ..Copies::default()
-    };
-    request.shown = args.shown.shown(args.format, copies);
-    request.shown.copies.summary = here(request.shown.copies.summary.take());
+    });
+    // The process goes elsewhere.
+    let Copies {
+        junit,
+        html,
+        summary,
+        ..
+    } = &mut request.copies;
+    for path in [junit, html, summary].into_iter().flatten() {
+        *path = context.working_directory.join(&*path);
+    }
+    request.format = args.format;
+    request.shown = args.shown;
     Ok(request)
 }
 

@@ -26,9 +26,9 @@ pub(crate) use self::args::{RunArgs, secret};
 use self::choice::last_failed;
 pub(crate) use self::given::targets;
 pub(crate) use self::prepared::{Prepared, new_run};
-use self::recording::{Recording, RunFolder};
+use self::recording::Recording;
 pub(crate) use self::request::RunRequest;
-pub(crate) use self::shown::ShownArgs;
+pub(crate) use self::shown::Shown;
 use super::inspect::refuse_taken;
 use super::{Context, select};
 use crate::daemon::TICKET;
@@ -121,7 +121,7 @@ pub(crate) async fn execute(
         refuse_taken(&plan.devices, &wiring, context).await?;
         descriptors::suffice(plan.devices.len())?;
     }
-    let folder = RunFolder::create(config, &plan.run, context.color)?;
+    let folder = recording::create_folder(config, &plan.run, context.color)?;
     let needs_sources = daemon.is_none() && sources::are_needed(config, &workspace.registry, &plan);
     let purpose = needs_sources.then(|| Purpose {
         devices: plan.devices.clone(),
@@ -129,13 +129,13 @@ pub(crate) async fn execute(
             let device = planned.devices.first()?.clone();
             Some(sources::first_of(&plan.run, device))
         }),
-        run_dir: Some(folder.path.clone()),
+        run_dir: Some(folder.folder().to_owned()),
         secrets: &request.secrets,
         ..Purpose::of(&plan.run.to_string(), &workspace.root)
     });
     let starting = Tools::start(config, workspace.registry.clone(), purpose);
     let tools = interrupts.interruptible(starting).await?;
-    let scratch = folder.path.clone();
+    let scratch = folder.folder().to_owned();
     let recording = Recording::begin(request, folder, context, &interrupts).await?;
     let (host, fleet): (Arc<dyn SessionHost>, _) = match daemon {
         Some(daemon) => (Arc::new(daemon.host(context, scratch)), None),

@@ -11,9 +11,9 @@ use packtrain_model::yaml;
 use serde_json::Value;
 
 use super::choice::ChoiceArgs;
-use super::farm::FarmArgs;
+use super::farm::FarmRequest;
 use super::request::RunRequest;
-use super::shown::ShownArgs;
+use super::shown::Shown;
 use super::trailblaze::TrailblazeFlags;
 use crate::cli::Format;
 use crate::exit::CliError;
@@ -167,10 +167,10 @@ pub(crate) struct RunArgs {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    farm: FarmArgs,
+    farm: FarmRequest,
 
     #[command(flatten)]
-    shown: ShownArgs,
+    shown: Shown,
 
     #[command(flatten)]
     pub(super) trailblaze: TrailblazeFlags,
@@ -215,15 +215,13 @@ impl RunArgs {
     /// # Errors
     /// When they contradict each other, or a file that they name cannot be read.
     pub(crate) fn request(mut self) -> Result<RunRequest, CliError> {
-        if let Some(trail) = self.farm.trail() {
-            self.trails.insert(0, trail);
-        }
         let (flags, part) = (self.flags(), self.part()?);
-        if let Some(driver) = &self.driver {
-            packtrain_engine::check_driver(driver).map_err(CliError::misuse)?;
-        }
-        let farm = self.farm.request()?;
-        if farm.is_some() {
+        let mut farm = self.farm.is_wanted().then_some(self.farm);
+        if let Some(farm) = &mut farm {
+            if let Some(trail) = farm.trail() {
+                self.trails.insert(0, trail);
+            }
+            farm.requirement()?;
             let odd = [
                 (!self.device.is_empty(), "--device"),
                 (self.all_devices, "--all-devices"),
@@ -237,14 +235,17 @@ impl RunArgs {
                 return Err(odd.hint(hint));
             }
         }
+        if let Some(driver) = &self.driver {
+            packtrain_engine::check_driver(driver).map_err(CliError::misuse)?;
+        }
         let has_cells = self.matrix.name.is_some() || !self.matrix.axes.is_empty();
         let asks_for_own = self.headed || self.headless.is_some() || self.base_url.is_some();
-        let copies = Copies {
+        let copies = self.shown.copies(Copies {
             only: self.no_report,
             junit: self.junit,
             html: self.html,
             ..Copies::default()
-        };
+        });
         Ok(RunRequest {
             trails: self.trails,
             devices: self.device,
@@ -262,7 +263,9 @@ impl RunArgs {
             driver: self.driver,
             headed: self.headed || self.headless == Some(false),
             farm,
-            shown: self.shown.shown(self.format, copies),
+            format: self.format,
+            shown: self.shown,
+            copies,
             flags,
         })
     }

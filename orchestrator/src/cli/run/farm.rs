@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Prepared;
-use super::recording::{Recording, RunFolder};
+use super::recording::{self, Recording};
 use crate::cli::farm::{address, expression, not_storing};
 use crate::exit::CliError;
 use crate::render;
@@ -33,7 +33,7 @@ const DEVICES_POLL: Duration = Duration::from_millis(500);
 /// How a run asks a farm for devices.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "On a farm")]
-pub(crate) struct FarmArgs {
+pub(crate) struct FarmRequest {
     /// Run on the devices of a farm: this one, or the one that is configured
     #[arg(long, value_name = "URL", num_args = 0..=1)]
     farm: Option<Option<String>>,
@@ -41,31 +41,22 @@ pub(crate) struct FarmArgs {
     /// What devices have to be: 'android & api>=33' [default: any that the trails are for, or what the
     /// configuration says]
     #[arg(long, value_name = "EXPR", requires = "farm")]
-    on: Option<String>,
+    pub(super) on: Option<String>,
 
     /// How many sessions of each trail [default: one on every device that matches]
     #[arg(long, value_name = "N", requires = "farm", value_parser = clap::value_parser!(u32).range(1..))]
-    count: Option<u32>,
+    pub(super) count: Option<u32>,
 
     /// Wait until so many devices match
     #[arg(long, value_name = "N", requires = "farm", value_parser = clap::value_parser!(u32).range(1..))]
     min_devices: Option<u32>,
 }
 
-/// What a run asks a farm for.
-#[derive(Debug, Default)]
-pub(crate) struct FarmRequest {
-    /// Addresses of its servers; those that are configured when `None`.
-    servers: Option<String>,
-    /// What devices have to be, in the farm's language.
-    pub(super) on: Option<String>,
-    /// How many sessions of each trail.
-    pub(super) count: Option<usize>,
-    /// How many devices have to match before it begins.
-    min_devices: Option<u32>,
-}
+impl FarmRequest {
+    pub(super) const fn is_wanted(&self) -> bool {
+        self.farm.is_some()
+    }
 
-impl FarmArgs {
     /// What stands behind `--farm` and is no address is a trail.
     pub(super) fn trail(&mut self) -> Option<PathBuf> {
         let given = self.farm.as_mut()?;
@@ -75,27 +66,11 @@ impl FarmArgs {
             .map(PathBuf::from)
     }
 
-    /// What is asked for; `None` when it is no farm.
+    /// What devices have to be.
     ///
     /// # Errors
-    /// When `--on` makes no sense.
-    pub(super) fn request(self) -> Result<Option<FarmRequest>, CliError> {
-        let Some(servers) = self.farm else {
-            return Ok(None);
-        };
-        let request = FarmRequest {
-            servers,
-            on: self.on,
-            count: self.count.map(|count| count as usize),
-            min_devices: self.min_devices,
-        };
-        request.requirement()?;
-        Ok(Some(request))
-    }
-}
-
-impl FarmRequest {
-    fn requirement(&self) -> Result<Requirement, CliError> {
+    /// When that makes no sense.
+    pub(super) fn requirement(&self) -> Result<Requirement, CliError> {
         let Some(text) = &self.on else {
             return Ok(Requirement::default());
         };
@@ -184,7 +159,8 @@ pub(super) async fn execute(
     let Some(farm) = &mut prepared.request.farm else {
         return Err(CliError::misuse("the run is for no farm"));
     };
-    let address = address::of(farm.servers.as_deref(), config)?;
+    let given = farm.farm.as_ref().and_then(Option::as_deref);
+    let address = address::of(given, config)?;
     let mut arguments = arguments();
     if farm.on.is_none()
         && let Some(on) = &config.farm.on
@@ -293,9 +269,9 @@ async fn carry_out(
     ));
     // From now on no other process carries the run on, so that what it wrote is as it stays.
     if resumed {
-        RunFolder::put_aside(config, &run)?;
+        recording::put_aside(config, &run)?;
     }
-    let folder = RunFolder::create(config, &run, context.color)?;
+    let folder = recording::create_folder(config, &run, context.color)?;
     let recording = Recording::begin(request, folder, context, &interrupts).await?;
     let telling = AbortOnDropHandle::new(tokio::spawn(tell(farm.standing())));
     let elsewhere = async { carried_on(&run, &farm.until_taken().await) };
@@ -312,7 +288,7 @@ async fn carry_out(
         farm.done().await;
         if resumed {
             // All of it is in the new journal.
-            RunFolder::remove_aside(config, &run);
+            recording::remove_aside(config, &run);
         }
     }
     recorded.close().await

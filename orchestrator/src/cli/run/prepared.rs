@@ -130,7 +130,7 @@ impl<'a> Prepared<'a> {
             alike,
             anywhere: request.farm.as_ref().map(|farm| Anywhere {
                 on: farm.on.clone().unwrap_or_default(),
-                count: farm.count,
+                count: farm.count.map(|count| count as usize),
             }),
             only_declared: request.all_devices,
             driver: request.driver.clone(),
@@ -157,7 +157,7 @@ impl<'a> Prepared<'a> {
             return Err(CliError::files("the trails call unknown tools", misspelled));
         }
         if request.choice.list {
-            list::print(&plan, request.shown.format);
+            list::print(&plan, request.format);
             return Ok(None);
         }
         // A part without sessions is a part of the whole; on a farm nobody waits for it.

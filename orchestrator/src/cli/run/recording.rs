@@ -1,7 +1,7 @@
 //! A run as it is kept and shown, wherever its sessions are carried out: journal, progress, reports,
 //! and the end that a signal brings about.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,65 +28,50 @@ use crate::sinks::{disk::Disk, lines::Lines, ndjson::Ndjson};
 /// How long a run may take after a signal before it is given up. Its sessions have less.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The folder of a run, before anything is in it.
-pub(super) struct RunFolder {
-    writer: JournalWriter,
-    pub(super) path: PathBuf,
+/// Makes the folder of a run, in which its journal is written.
+///
+/// # Errors
+/// When the disk refuses, or there is one.
+pub(super) fn create_folder(
+    config: &Config,
+    run: &RunId,
+    color: Color,
+) -> Result<JournalWriter, CliError> {
+    let root = &config.run.output_dir;
+    let writer = JournalWriter::create(root, run).map_err(|error| {
+        CliError::infrastructure("cannot write the run's journal").because(&error)
+    })?;
+    if let Err(error) = mark_latest(root, run) {
+        render::warning(&error.to_string(), color);
+    }
+    Ok(writer)
 }
 
-impl RunFolder {
-    /// Makes the folder of a run.
-    ///
-    /// # Errors
-    /// When the disk refuses, or there is one.
-    pub(super) fn create(config: &Config, run: &RunId, color: Color) -> Result<Self, CliError> {
-        let root = &config.run.output_dir;
-        let writer = JournalWriter::create(root, run).map_err(|error| {
-            CliError::infrastructure("cannot write the run's journal").because(&error)
-        })?;
-        if let Err(error) = mark_latest(root, run) {
-            render::warning(&error.to_string(), color);
-        }
-        Ok(Self {
-            path: writer.folder().to_owned(),
-            writer,
-        })
+/// Puts what an earlier process of the run wrote aside.
+///
+/// # Errors
+/// When the disk refuses.
+pub(super) fn put_aside(config: &Config, run: &RunId) -> Result<(), CliError> {
+    let root = &config.run.output_dir;
+    let folder = root.join(&run.0);
+    if !folder.exists() {
+        return Ok(());
     }
-
-    /// Puts what an earlier process of the run wrote aside.
-    ///
-    /// # Errors
-    /// When the disk refuses.
-    pub(super) fn put_aside(config: &Config, run: &RunId) -> Result<(), CliError> {
-        let root = &config.run.output_dir;
-        let folder = root.join(&run.0);
-        if !folder.exists() {
-            return Ok(());
-        }
-        let free = (1..).map(|number| root.join(format!(".{run}.{number}")));
-        let aside = free
-            .into_iter()
-            .find(|path| !path.exists())
-            .unwrap_or_default();
-        std::fs::rename(&folder, &aside).map_err(|error| {
-            CliError::infrastructure("cannot put the earlier journal aside").because(&error)
-        })?;
-        Ok(())
-    }
+    let mut places = (1..).map(|number| root.join(format!(".{run}.{number}")));
+    let aside = places.find(|path| !path.exists()).unwrap_or_default();
+    std::fs::rename(&folder, &aside).map_err(|error| {
+        CliError::infrastructure("cannot put the earlier journal aside").because(&error)
+    })
 }
 
-impl RunFolder {
-    /// Removes what was put aside of a run.
-    pub(super) fn remove_aside(config: &Config, run: &RunId) {
-        let Ok(entries) = std::fs::read_dir(&config.run.output_dir) else {
-            return;
-        };
-        let prefix = format!(".{run}.");
-        for entry in entries.filter_map(Result::ok) {
-            if entry.file_name().to_string_lossy().starts_with(&prefix) {
-                // What stays is in nobody's way.
-                let _ = std::fs::remove_dir_all(entry.path());
-            }
+/// Removes what was put aside of a run.
+pub(super) fn remove_aside(config: &Config, run: &RunId) {
+    let entries = std::fs::read_dir(&config.run.output_dir);
+    let prefix = format!(".{run}.");
+    for entry in entries.into_iter().flatten().filter_map(Result::ok) {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            // What stays is in nobody's way.
+            let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }
@@ -119,20 +104,23 @@ impl Recording {
     /// When the journal or the live report cannot be started.
     pub(super) async fn begin(
         request: &RunRequest,
-        folder: RunFolder,
+        folder: JournalWriter,
         context: &Context,
         interrupts: &Interrupts,
     ) -> Result<Self, CliError> {
-        let asked = &request.shown;
-        let live = live_report(asked, &folder.path, context.color).await?;
-        let copies = asked.copies.clone();
-        let mut ending = Ending::new(folder.path, copies, asked.format, context.color);
-        ending.live = live.as_ref().map(LiveReport::run);
-        let is_opened = asked.open && live.is_none();
-        let ending = Arc::new(ending);
-        let disk = Box::new(Disk::new(folder.writer));
+        let live = live_report(&request.shown, folder.folder(), context.color).await?;
+        let ending = Arc::new(Ending {
+            folder: folder.folder().to_owned(),
+            copies: request.copies.clone(),
+            format: request.format,
+            color: context.color,
+            live: live.as_ref().map(LiveReport::run),
+            ..Ending::default()
+        });
+        let is_opened = request.shown.open && live.is_none();
+        let disk = Box::new(Disk::new(folder));
         let secrets = Redactor::of(&request.secrets);
-        let (shown, above) = shown(asked, context.color);
+        let (shown, above) = shown(request, context.color);
         let mut sinks = vec![shown];
         sinks.extend(live.as_ref().map(LiveReport::sink));
         let (journal, thread) = Journal::start(disk, sinks, secrets).map_err(|error| {
@@ -250,8 +238,8 @@ async fn live_report(
     Ok(Some(live))
 }
 
-fn shown(asked: &Shown, color: Color) -> (Box<dyn Sink>, Option<Above>) {
-    match (asked.format, asked.detail) {
+fn shown(request: &RunRequest, color: Color) -> (Box<dyn Sink>, Option<Above>) {
+    match (request.format, request.shown.detail()) {
         (Format::Json, _) => (Box::new(Ndjson), None),
         (Format::Text, None) if Live::is_possible() => {
             let live = Live::new(color);

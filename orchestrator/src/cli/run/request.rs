@@ -8,7 +8,9 @@ use packtrain_model::trail::GivenArg;
 use super::choice::Choice;
 use super::farm::FarmRequest;
 use super::shown::Shown;
+use crate::cli::Format;
 use crate::matrix::Wanted;
+use crate::reports::Copies;
 
 /// A run as it is asked for.
 #[derive(Default)]
@@ -38,7 +40,9 @@ pub(crate) struct RunRequest {
     pub(crate) without_daemon: bool,
     /// The farm that it is for, if it is for one.
     pub(crate) farm: Option<FarmRequest>,
+    pub(crate) format: Format,
     pub(crate) shown: Shown,
+    pub(crate) copies: Copies,
     /// What it says about the configuration.
     pub(crate) flags: Flags,
 }

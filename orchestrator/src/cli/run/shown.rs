@@ -5,26 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use packtrain_report::console::Detail;
 
-use crate::cli::Format;
 use crate::reports::Copies;
 
 /// What a run shows and leaves.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Shown {
-    pub(super) format: Format,
-    /// What lines there shall be; `None` when a terminal may be drawn on instead.
-    pub(super) detail: Option<Detail>,
-    /// Whether the report is served while the run goes on.
-    pub(super) live: bool,
-    /// Whether the report is opened.
-    pub(super) open: bool,
-    pub(crate) copies: Copies,
-}
-
-/// Flags for what is shown.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "What is shown")]
-pub(crate) struct ShownArgs {
+pub(crate) struct Shown {
     /// Say nothing but failures and the end
     #[arg(short, long, conflicts_with = "lines")]
     pub(crate) quiet: bool,
@@ -60,26 +46,25 @@ pub(crate) enum LinesArg {
     Tools,
 }
 
-impl ShownArgs {
-    /// With how events are printed, and what else was asked to be written.
-    pub(crate) fn shown(self, format: Format, copies: Copies) -> Shown {
-        Shown {
-            format,
-            detail: match (self.quiet, self.lines) {
-                (true, _) => Some(Detail::Failures),
-                (false, Some(LinesArg::Sessions)) => Some(Detail::Ends),
-                (false, Some(LinesArg::Steps)) => Some(Detail::Steps),
-                (false, Some(LinesArg::Tools)) => Some(Detail::Tools),
-                (false, None) => None,
-            },
-            live: self.live,
-            open: self.open,
-            copies: Copies {
-                summary: self.summary,
-                single_file: self.single_file,
-                for_ci: true,
-                ..copies
-            },
+impl Shown {
+    /// What lines there shall be; `None` when a terminal may be drawn on instead.
+    pub(super) const fn detail(&self) -> Option<Detail> {
+        match (self.quiet, self.lines) {
+            (true, _) => Some(Detail::Failures),
+            (false, Some(LinesArg::Sessions)) => Some(Detail::Ends),
+            (false, Some(LinesArg::Steps)) => Some(Detail::Steps),
+            (false, Some(LinesArg::Tools)) => Some(Detail::Tools),
+            (false, None) => None,
+        }
+    }
+
+    /// What is written for the CI too, beside what else was asked for.
+    pub(crate) fn copies(&self, more: Copies) -> Copies {
+        Copies {
+            summary: self.summary.clone(),
+            single_file: self.single_file,
+            for_ci: true,
+            ..more
         }
     }
 }
