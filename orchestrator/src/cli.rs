@@ -232,11 +232,8 @@ impl Context {
     /// The workspace, flags on top of everything else.
     pub(crate) fn workspace(&self, flags: Flags) -> Result<Workspace, CliError> {
         let loaded = self.config(flags)?;
-        Ok(Workspace {
-            registry: self.tools(&loaded)?.registry,
-            root: loaded.root,
-            config: loaded.config,
-        })
+        let registry = self.tools(&loaded)?.registry;
+        Ok(Workspace::of(loaded, registry))
     }
 }
 
@@ -256,6 +253,16 @@ pub(crate) struct Workspace {
     /// The folder of the configuration.
     pub(crate) root: PathBuf,
     pub(crate) registry: Registry,
+}
+
+impl Workspace {
+    pub(crate) fn of(loaded: Loaded, registry: Registry) -> Self {
+        Self {
+            config: loaded.config,
+            root: loaded.root,
+            registry,
+        }
+    }
 }
 
 /// Runs the program; everything it has to say has been printed when this returns.

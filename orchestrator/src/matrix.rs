@@ -127,16 +127,15 @@ pub fn named<'a>(config: &'a Config, name: &str) -> Result<&'a packtrain_config:
     })
 }
 
+/// The matrix that a trail has of its own, when it makes sense.
+fn inline(trail: &Trail) -> Option<packtrain_config::Matrix> {
+    packtrain_config::matrix(trail.config.matrix.clone()?).ok()
+}
+
 /// What templates of a trail may name of its configuration, in whatever matrix it runs.
 pub fn names(config: &Config, trail: &Trail) -> Vec<String> {
-    let inline = trail
-        .config
-        .matrix
-        .clone()
-        .filter(serde_json::Value::is_object);
-    let inline = inline.and_then(|inline| packtrain_config::matrix(inline).ok());
     let mut names = vec!["cell.id".to_owned()];
-    for matrix in config.matrices.values().chain(&inline) {
+    for matrix in config.matrices.values().chain(&inline(trail)) {
         for (axis, values) in &matrix.axes.0 {
             names.push(format!("axis.{axis}"));
             names.extend(

@@ -113,12 +113,7 @@ enum ToolCommand {
 
 /// `packtrain snapshot`.
 pub(crate) fn snapshot(args: &SnapshotArgs, context: &Context) -> Result<Exit, CliError> {
-    let loaded = context.config(Flags::default())?;
-    let workspace = Workspace {
-        config: loaded.config,
-        root: loaded.root,
-        registry: Registry::builtin(),
-    };
+    let workspace = Workspace::of(context.config(Flags::default())?, Registry::builtin());
     let wanted = Wanted {
         device: args.device.as_ref(),
         no_daemon: args.no_daemon,

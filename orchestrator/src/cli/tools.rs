@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 pub(crate) use super::listed::columns;
 use super::listed::data;
-use super::{Context, Format, Workspace, select};
+use super::{Context, Format, select};
 use crate::exit::CliError;
 use crate::sources::{Purpose, RunningSources};
 use crate::wiring::DeviceSelection;
@@ -55,17 +55,12 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
         return print(args, &tools.registry, &tools.toolsets, None);
     };
     let words = [device.clone()];
-    let workspace = Workspace {
-        config: loaded.config,
-        root: loaded.root,
-        registry: tools.registry,
-    };
     runtime::block_on_stoppable(async |interrupts| {
         let wanted = DeviceSelection {
             words: &words,
             all: false,
         };
-        let finding = select::found(wanted, &workspace.config, false);
+        let finding = select::found(wanted, &loaded.config, false);
         let (wiring, chosen) = interrupts.interruptible(finding).await?;
         let Some(device) = chosen.first().cloned() else {
             return Err(CliError::misuse(format!(
@@ -73,8 +68,8 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
                 words[0]
             )));
         };
-        let purpose = Purpose::on(device.clone(), &workspace.root);
-        let sources = RunningSources::start(&workspace.config, workspace.registry, purpose);
+        let purpose = Purpose::on(device.clone(), &loaded.root);
+        let sources = RunningSources::start(&loaded.config, tools.registry, purpose);
         let sources = interrupts.interruptible(sources).await?;
         let registry = sources.registry().snapshot();
         let (toolsets, _) =

@@ -160,21 +160,16 @@ async fn up(
         }
         Format::Text => {
             for phone in fleet.android() {
+                let (name, model) = (phone.device().name(), phone.model());
                 render::out(&format!(
-                    "{} ({}): adb connect {}",
-                    phone.device().name(),
-                    phone.model(),
+                    "{name} ({model}): adb connect {}",
                     phone.address()
                 ));
             }
             for phone in fleet.ios() {
-                render::out(&format!(
-                    "{} ({}, {}): http://{}",
-                    phone.device().name(),
-                    phone.model(),
-                    phone.udid().0,
-                    phone.wda_address()
-                ));
+                let (name, model) = (phone.device().name(), phone.model());
+                let (udid, address) = (&phone.udid().0, phone.wda_address());
+                render::out(&format!("{name} ({model}, {udid}): http://{address}"));
             }
             if let Some(address) = fleet.usbmuxd_address() {
                 render::out(&format!("usbmuxd: USBMUXD_SOCKET_ADDRESS={address}"));

@@ -55,11 +55,7 @@ impl<'a> Prepared<'a> {
         }
         Ok(Self {
             request,
-            workspace: Workspace {
-                config: loaded.config,
-                root: loaded.root,
-                registry,
-            },
+            workspace: Workspace::of(loaded, registry),
             found,
             context,
         })
