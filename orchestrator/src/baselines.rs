@@ -16,6 +16,7 @@ use packtrain_model::screen::ScreenTree;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::CliError;
+use crate::reports;
 
 /// The file of a step.
 const FILE: &str = "baseline.json";
@@ -103,21 +104,18 @@ impl Kept {
         else {
             return Ok(None);
         };
+        let there = |path: &Path| content(path)?.ok_or_else(|| said(path, &"is not there"));
         let path = folder.join(format!("{key}.webp"));
-        let said = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
-        let bytes = content(&path)?.ok_or_else(|| said(&"is not there"))?;
-        let picture = Picture::from_webp(&bytes).map_err(|error| said(&error))?;
+        let picture = Picture::from_webp(&there(&path)?).map_err(|error| said(&path, &error))?;
         if picture.digest() != entry.picture {
-            return Err(said(&"is another picture than baseline.json says"));
+            return Err(said(&path, &"is another picture than baseline.json says"));
         }
         let tree = match entry.tree {
             None => None,
             Some(_) => {
                 let path = folder.join(format!("{key}.json"));
-                let said = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
-                let bytes = content(&path)?.ok_or_else(|| said(&"is not there"))?;
-                let tree: ScreenTree =
-                    serde_json::from_slice(&bytes).map_err(|error| said(&error))?;
+                let tree = serde_json::from_slice(&there(&path)?);
+                let tree: ScreenTree = tree.map_err(|error| said(&path, &error))?;
                 Some(Arc::new(tree))
             }
         };
@@ -137,25 +135,16 @@ impl Kept {
     }
 
     /// Writes a baseline: the files that it has.
-    pub(crate) fn write(&mut self, approval: &Approval) -> Result<Vec<PathBuf>, CliError> {
+    pub(crate) fn write(&mut self, approval: &Approval) -> Result<(), CliError> {
         let folder = self.place(approval).map_err(CliError::infrastructure)?;
         let refused = |path: &Path, error: &dyn std::error::Error| {
             CliError::infrastructure(format!("cannot write {}", path.display())).because(error)
         };
         fs::create_dir_all(&folder).map_err(|error| refused(&folder, &error))?;
         let (key, file) = (&approval.key, folder.join(FILE));
-        let mut written = Vec::new();
-        let mut put = |path: PathBuf, bytes: &[u8]| {
+        let put = |path: PathBuf, bytes: &[u8]| {
             no_link(&path).map_err(CliError::infrastructure)?;
-            let beside = folder.join(format!(".{}.part", std::process::id()));
-            let put = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, &path));
-            put.map_err(|error| {
-                // The first error is the one to report.
-                drop(fs::remove_file(&beside));
-                refused(&path, &error)
-            })?;
-            written.push(path);
-            Ok::<(), CliError>(())
+            reports::replace(&path, bytes).map_err(|error| refused(&path, &error))
         };
         let webp = approval
             .picture
@@ -174,7 +163,7 @@ impl Kept {
         step.screens.insert(key.clone(), approval.entry.clone());
         put(file, pretty(&step).as_bytes())?;
         self.read.remove(&folder);
-        Ok(written)
+        Ok(())
     }
 
     /// A path as seen from the working directory.
@@ -200,7 +189,7 @@ impl Kept {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(format!("{}: {error}", folder.display())),
+            Err(error) => return Err(said(&folder, &error)),
         };
         let mut stale = Vec::new();
         for entry in entries.flatten() {
@@ -214,17 +203,14 @@ impl Kept {
             let Some(step) = read_step(&path)? else {
                 continue;
             };
-            match known.get(&name) {
-                None => {
-                    stale.extend((step.screens.keys()).map(|key| Stale::new(&path, key, false)))
-                }
-                Some(keys) => stale.extend(
-                    step.screens
-                        .keys()
-                        .filter(|key| !keys.contains(*key))
-                        .map(|key| Stale::new(&path, key, true)),
-                ),
-            }
+            let keys = known.get(&name);
+            let gone = step.screens.into_keys();
+            let gone = gone.filter(|key| keys.is_none_or(|keys| !keys.contains(key)));
+            stale.extend(gone.map(|key| Stale {
+                folder: path.clone(),
+                key,
+                has_step: keys.is_some(),
+            }));
         }
         stale.sort();
         Ok(stale)
@@ -271,14 +257,6 @@ pub(crate) struct Stale {
 }
 
 impl Stale {
-    fn new(folder: &Path, key: &str, has_step: bool) -> Self {
-        Self {
-            folder: folder.to_owned(),
-            key: key.to_owned(),
-            has_step,
-        }
-    }
-
     /// Its files without their endings.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.join(&self.key)
@@ -298,17 +276,21 @@ impl Baselines for Kept {
 fn read_step(folder: &Path) -> Result<Option<Step>, String> {
     no_link(folder)?;
     let path = folder.join(FILE);
-    let said = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
     let Some(bytes) = content(&path)? else {
         return Ok(None);
     };
-    let step: Step = serde_json::from_slice(&bytes).map_err(|error| said(&error))?;
+    let step: Step = serde_json::from_slice(&bytes).map_err(|error| said(&path, &error))?;
     match step.schema_version {
         SCHEMA_VERSION => Ok(Some(step)),
-        other => Err(said(&format!(
-            "has version {other}, and this program reads 1"
-        ))),
+        other => {
+            let odd = format!("has version {other}, and this program reads 1");
+            Err(said(&path, &odd))
+        }
     }
+}
+
+fn said(path: &Path, what: &dyn std::fmt::Display) -> String {
+    format!("{}: {what}", path.display())
 }
 
 /// A file's content; `None` when there is none.
@@ -322,7 +304,7 @@ fn content(path: &Path) -> Result<Option<Vec<u8>>, String> {
     match read() {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if ErrorKind::NotFound == std::io::Error::kind(&error) => Ok(None),
-        Err(error) => Err(format!("{}: {error}", path.display())),
+        Err(error) => Err(said(path, &error)),
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod farm;
 mod history;
 mod host;
 mod inspect;
+mod listed;
 mod matrix;
 mod mcp;
 mod report;
@@ -155,11 +156,7 @@ impl Context {
         let loaded = packtrain_config::read(&Sources {
             start: self.working_directory.clone(),
             project: self.config_file.clone(),
-            environment: std::env::vars_os()
-                .filter_map(|(name, value)| {
-                    Some((name.into_string().ok()?, value.into_string().ok()?))
-                })
-                .collect(),
+            environment: environment().collect(),
             flags,
         });
         let mut loaded = loaded.map_err(refused)?;
@@ -176,6 +173,13 @@ fn check(loaded: &mut Loaded) {
     names::check(loaded);
 }
 
+/// The variables of this process that are text.
+pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
+    let variables = std::env::vars_os();
+    variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
 /// The configuration, when nothing is wrong with it, names included.
 pub(crate) fn checked(mut loaded: Loaded) -> Result<Loaded, ConfigError> {
     check(&mut loaded);
@@ -185,11 +189,8 @@ pub(crate) fn checked(mut loaded: Loaded) -> Result<Loaded, ConfigError> {
 impl Context {
     /// The project as the daemon tells it from others.
     pub(crate) fn project_key(&self) -> ProjectKey {
-        let variables = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
         // How runs go about it is for each of them to say.
-        let environment = variables.filter(|(name, _)| {
+        let environment = environment().filter(|(name, _)| {
             MAKES_A_PROJECT.iter().any(|start| name.starts_with(start))
                 || LEADS_TO_THE_USERS_FILE.contains(&name.as_str())
         });
@@ -238,11 +239,8 @@ impl Context {
     /// The workspace, flags on top of everything else.
     pub(crate) fn workspace(&self, flags: Flags) -> Result<Workspace, CliError> {
         let loaded = self.config(flags)?;
-        Ok(Workspace {
-            registry: self.tools(&loaded)?.registry,
-            root: loaded.root,
-            config: loaded.config,
-        })
+        let registry = self.tools(&loaded)?.registry;
+        Ok(Workspace::of(loaded, registry))
     }
 }
 
@@ -283,7 +281,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
     match cli.command {
         Command::Run(args) => run::run(*args, &context),
         Command::Demo(args) => demo::run(args, &context),
-        Command::Matrix(args) => matrix::run(&args, &context),
+        Command::Matrix(args) => matrix::run(args, &context),
         Command::Check(args) => check::run(&args, &context),
         Command::Resume(args) => resume::run(*args, &context),
         Command::Devices(args) => devices::run(&args, &context),

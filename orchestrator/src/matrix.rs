@@ -20,26 +20,31 @@ use crate::names::refused;
 
 pub use misspelled::{NamedAxes, misspelled, misspelled_of_run, misspelled_of_trail};
 
-/// What the command line says about matrices.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted<'a> {
-    /// `--matrix`.
-    pub name: Option<&'a str>,
-    /// `--axis locale=de-DE,en-US`, each once.
-    pub axes: &'a [String],
-    /// `--cell locale=de-DE,viewport=390x844`, each once.
-    pub cells: &'a [String],
+/// What a command line says about matrices.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Wanted {
+    /// Run in the configurations of this matrix of packtrain.yaml
+    #[arg(long = "matrix", value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// Vary an axis: locale=de-DE,en-US; repeatable
+    #[arg(long = "axis", value_name = "AXIS=VALUES")]
+    pub axes: Vec<String>,
+
+    /// Only configurations with these values: locale=de-DE,viewport=390x844; repeatable
+    #[arg(long = "cell", value_name = "AXIS=VALUE,..")]
+    pub cells: Vec<String>,
 }
 
 /// The matrix of the command line; `None` when it names none.
 ///
 /// # Errors
 /// When there is no such matrix, or it makes no sense.
-pub fn wanted(config: &Config, wanted: Wanted<'_>) -> Result<Option<Arc<Matrix>>, CliError> {
+pub fn wanted(config: &Config, wanted: &Wanted) -> Result<Option<Arc<Matrix>>, CliError> {
     if wanted.name.is_none() && wanted.axes.is_empty() {
         return Ok(None);
     }
-    let (name, configured) = match wanted.name {
+    let (name, configured) = match wanted.name.as_deref() {
         Some(name) => (name, named(config, name)?.clone()),
         None => ("", packtrain_config::Matrix::default()),
     };
@@ -53,7 +58,7 @@ pub fn wanted(config: &Config, wanted: Wanted<'_>) -> Result<Option<Arc<Matrix>>
 pub fn of_trail(
     trail: &Trail,
     config: &Config,
-    wanted: Wanted<'_>,
+    wanted: &Wanted,
 ) -> Result<Option<Arc<Matrix>>, CliError> {
     let Some(said) = &trail.config.matrix else {
         return Ok(None);
@@ -122,16 +127,15 @@ pub fn named<'a>(config: &'a Config, name: &str) -> Result<&'a packtrain_config:
     })
 }
 
+/// The matrix that a trail has of its own, when it makes sense.
+fn inline(trail: &Trail) -> Option<packtrain_config::Matrix> {
+    packtrain_config::matrix(trail.config.matrix.clone()?).ok()
+}
+
 /// What templates of a trail may name of its configuration, in whatever matrix it runs.
 pub fn names(config: &Config, trail: &Trail) -> Vec<String> {
-    let inline = trail
-        .config
-        .matrix
-        .clone()
-        .filter(serde_json::Value::is_object);
-    let inline = inline.and_then(|inline| packtrain_config::matrix(inline).ok());
     let mut names = vec!["cell.id".to_owned()];
-    for matrix in config.matrices.values().chain(&inline) {
+    for matrix in config.matrices.values().chain(&inline(trail)) {
         for (axis, values) in &matrix.axes.0 {
             names.push(format!("axis.{axis}"));
             names.extend(
@@ -151,14 +155,14 @@ pub fn names(config: &Config, trail: &Trail) -> Vec<String> {
 pub fn expand(
     name: &str,
     mut matrix: packtrain_config::Matrix,
-    wanted: Wanted<'_>,
+    wanted: &Wanted,
 ) -> Result<Matrix, CliError> {
     let place = |part: &str| match name {
         "" => part.to_owned(),
         name => format!("matrices.{name}.{part}"),
     };
     let mut named = BTreeSet::new();
-    for given in wanted.axes {
+    for given in &wanted.axes {
         let (axis, values) = given_axis(given)?;
         if !named.insert(axis.clone()) {
             let message = format!("`--axis {axis}` is given twice");
@@ -166,25 +170,18 @@ pub fn expand(
                 CliError::misuse(message).hint("one names all values: `--axis locale=de-DE,en-US`")
             );
         }
-        let known = matrix.axes.0.iter_mut().find(|(known, _)| *known == axis);
-        match known {
+        let mut values = plain(values);
+        match matrix.axes.0.iter_mut().find(|(known, _)| *known == axis) {
             Some((_, known)) => {
                 // What goes with a value is kept.
-                let settings = |value: &str| {
-                    let found = known.iter().find(|known| known.value == value);
-                    found
-                        .map(|known| known.settings.clone())
-                        .unwrap_or_default()
-                };
-                *known = values
-                    .into_iter()
-                    .map(|value| AxisValue {
-                        settings: settings(&value),
-                        value,
-                    })
-                    .collect();
+                for value in &mut values {
+                    if let Some(same) = known.iter().find(|known| known.value == value.value) {
+                        value.clone_from(same);
+                    }
+                }
+                *known = values;
             }
-            None => matrix.axes.0.push((axis, plain(values))),
+            None => matrix.axes.0.push((axis, values)),
         }
     }
     let axes = axes(&matrix, &place)?;
@@ -222,7 +219,7 @@ pub fn expand(
     let reference = covered.cells.first().cloned().unwrap_or_default();
     let mut cells = covered.cells;
     if !wanted.cells.is_empty() {
-        cells = chosen(&request, &cells, &reference, wanted.cells)?;
+        cells = chosen(&request, &cells, &reference, &wanted.cells)?;
     }
     let limit = matrix.limit as usize;
     if cells.len() > limit {
@@ -312,20 +309,13 @@ fn refuse_odd(expected: &packtrain_config::Expectation, place: &str) -> Result<(
 }
 
 fn expected(configured: &packtrain_config::Expectation) -> Expected {
-    let packtrain_config::Expectation {
-        when,
-        step,
-        kind,
-        role,
-        name,
-    } = configured.clone();
     Expected {
         trail: None,
-        when,
-        step,
-        kind,
-        role,
-        name,
+        when: configured.when.clone(),
+        step: configured.step,
+        kind: configured.kind.clone(),
+        role: configured.role.clone(),
+        name: configured.name.clone(),
     }
 }
 
@@ -360,13 +350,11 @@ fn axes(
 }
 
 fn plain(values: Vec<String>) -> Vec<AxisValue> {
-    let values = values.into_iter();
-    values
-        .map(|value| AxisValue {
-            value,
-            settings: ValueSettings::default(),
-        })
-        .collect()
+    let plain = |value| AxisValue {
+        value,
+        settings: ValueSettings::default(),
+    };
+    values.into_iter().map(plain).collect()
 }
 
 fn meanings(matrix: &packtrain_config::Matrix) -> BTreeMap<(String, String), CellSettings> {
@@ -499,32 +487,36 @@ mod tests {
         config.matrices["m"].clone()
     }
 
-    fn cells(yaml: &str, wanted: Wanted<'_>) -> Result<Vec<String>, String> {
+    fn cells(yaml: &str, wanted: &Wanted) -> Result<Vec<String>, String> {
         let expanded = expand("m", matrix(yaml), wanted);
         let told = expanded.map_err(|error| error.explanation.message)?;
         Ok(told.summary.cells.iter().map(ToString::to_string).collect())
+    }
+
+    fn one_cell(cell: &str) -> Wanted {
+        Wanted {
+            cells: vec![cell.to_owned()],
+            ..Wanted::default()
+        }
     }
 
     const BOTH: &str = "{ axes: { locale: [en-US, de-DE], viewport: [390x844, 1280x800] } }";
 
     #[test]
     fn the_first_configuration_has_the_first_value_of_each_axis() {
-        let all = cells(BOTH, Wanted::default()).unwrap();
+        let all = cells(BOTH, &Wanted::default()).unwrap();
         assert_eq!(all.len(), 4);
         assert_eq!(all[0], "locale=en-US, viewport=390x844");
     }
 
     #[test]
     fn an_axis_of_the_command_line_takes_the_place_of_one_of_the_file() {
-        let axes = [
-            "locale=fr-FR".to_owned(),
-            "colorScheme=dark,light".to_owned(),
-        ];
+        let axes = ["locale=fr-FR", "colorScheme=dark,light"];
         let wanted = Wanted {
-            axes: &axes,
+            axes: axes.map(str::to_owned).into(),
             ..Wanted::default()
         };
-        let all = cells(BOTH, wanted).unwrap();
+        let all = cells(BOTH, &wanted).unwrap();
         assert_eq!(all.len(), 4);
         assert!(
             all.iter().all(|cell| cell.contains("locale=fr-FR")),
@@ -534,43 +526,22 @@ mod tests {
 
     #[test]
     fn a_cell_is_found_or_made_of_the_reference() {
-        let pick = |cells: &[String]| {
-            let wanted = Wanted {
-                cells,
-                ..Wanted::default()
-            };
-            self::cells(
-                "{ axes: { locale: [en-US, de-DE], build: [new, old] }, cover: one-at-a-time }",
-                wanted,
-            )
-        };
-        let picked = pick(&["locale=de-DE".to_owned()]).unwrap();
+        let yaml = "{ axes: { locale: [en-US, de-DE], build: [new, old] }, cover: one-at-a-time }";
+        let pick = |cell| cells(yaml, &one_cell(cell));
+        let picked = pick("locale=de-DE").unwrap();
         assert_eq!(picked, ["build=new, locale=de-DE"]);
-        let picked = pick(&["locale=de-DE,build=old".to_owned()]).unwrap();
+        let picked = pick("locale=de-DE,build=old").unwrap();
         assert_eq!(picked, ["build=old, locale=de-DE"]);
-        assert!(
-            pick(&["locale=xx".to_owned()])
-                .unwrap_err()
-                .contains("never `xx`")
-        );
-        assert!(
-            pick(&["lokale=de".to_owned()])
-                .unwrap_err()
-                .contains("no axis `lokale`")
-        );
+        assert!(pick("locale=xx").unwrap_err().contains("never `xx`"));
+        let unknown = pick("lokale=de").unwrap_err();
+        assert!(unknown.contains("no axis `lokale`"), "{unknown}");
     }
 
     #[test]
     fn a_cell_that_is_excluded_is_refused_and_one_that_is_added_is_not() {
         let yaml = "{ axes: { locale: [en-US, de-DE, fr-FR], build: [new, old] }, cover: one-at-a-time, \
                     exclude: [{ build: old, locale: '!=en-US' }], add: [{ build: old, locale: fr-FR }] }";
-        let pick = |cell: &str| {
-            let wanted = Wanted {
-                cells: &[cell.to_owned()],
-                ..Wanted::default()
-            };
-            cells(yaml, wanted)
-        };
+        let pick = |cell| cells(yaml, &one_cell(cell));
         let refused = pick("build=old,locale=de-DE").unwrap_err();
         let told = "`--cell build=old,locale=de-DE`: the matrix excludes build=old, locale=de-DE";
         assert_eq!(refused, told);
@@ -591,7 +562,7 @@ mod tests {
             ),
             ("{ fontScale: [0] }", "`0` is not a number greater than 0"),
         ] {
-            let error = cells(&format!("{{ axes: {axes} }}"), Wanted::default()).unwrap_err();
+            let error = cells(&format!("{{ axes: {axes} }}"), &Wanted::default()).unwrap_err();
             assert!(error.contains(told), "{error}");
         }
     }
@@ -608,7 +579,7 @@ mod tests {
                 "nothing is said of build=nwe",
             ),
         ] {
-            let error = cells(&format!("{{ {matrix} }}"), Wanted::default()).unwrap_err();
+            let error = cells(&format!("{{ {matrix} }}"), &Wanted::default()).unwrap_err();
             assert!(error.contains(told), "{error}");
         }
     }
@@ -624,14 +595,14 @@ mod tests {
             ("{}", "would expect every difference"),
         ] {
             let yaml = format!("{{ axes: {{ a: [1, 2] }}, expect: [{expect}] }}");
-            let error = cells(&yaml, Wanted::default()).unwrap_err();
+            let error = cells(&yaml, &Wanted::default()).unwrap_err();
             assert!(error.contains(told), "{error}");
         }
     }
 
     #[test]
     fn more_than_the_limit_is_refused_and_never_cut() {
-        let error = cells("{ axes: { a: [1, 2, 3] }, limit: 2 }", Wanted::default()).unwrap_err();
+        let error = cells("{ axes: { a: [1, 2, 3] }, limit: 2 }", &Wanted::default()).unwrap_err();
         assert!(
             error.contains("3 configurations are more than the limit of 2"),
             "{error}"

@@ -238,12 +238,7 @@ fn put(path: &Path, content: &str) -> io::Result<()> {
     if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
         return std::fs::write(path, content);
     }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    let written = std::fs::write(&beside, content).and_then(|()| std::fs::rename(&beside, path));
-    let Err(error) = written else { return Ok(()) };
-    let _ = std::fs::remove_file(&beside);
-    match error.kind() {
+    replace(path, content.as_bytes()).or_else(|error| match error.kind() {
         // A file that is mounted by itself, or whose folder is not ours.
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::ResourceBusy
             if path.exists() =>
@@ -251,7 +246,16 @@ fn put(path: &Path, content: &str) -> io::Result<()> {
             std::fs::write(path, content)
         }
         _ => Err(error),
-    }
+    })
+}
+
+/// Puts a file where one may be, as a whole or not at all.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}", std::process::id()));
+    let written = std::fs::write(&beside, content).and_then(|()| std::fs::rename(&beside, path));
+    // The first error is the one to report.
+    written.inspect_err(|_| drop(std::fs::remove_file(&beside)))
 }
 
 /// The run's folder as a CI finds it: from the working directory when it lies below it. That is the

@@ -9,58 +9,27 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tokio_util::task::AbortOnDropHandle;
 
-/// Every file of the site: name, media type, content.
-const FILES: [(&str, &str, &str); 10] = [
-    (
-        "index.html",
-        "text/html",
-        include_str!("../../examples/shop/web/index.html"),
-    ),
-    (
-        "products.html",
-        "text/html",
-        include_str!("../../examples/shop/web/products.html"),
-    ),
-    (
-        "product.html",
-        "text/html",
-        include_str!("../../examples/shop/web/product.html"),
-    ),
-    (
-        "cart.html",
-        "text/html",
-        include_str!("../../examples/shop/web/cart.html"),
-    ),
-    (
-        "checkout.html",
-        "text/html",
-        include_str!("../../examples/shop/web/checkout.html"),
-    ),
-    (
-        "thanks.html",
-        "text/html",
-        include_str!("../../examples/shop/web/thanks.html"),
-    ),
-    (
-        "signup.html",
-        "text/html",
-        include_str!("../../examples/shop/web/signup.html"),
-    ),
-    (
-        "welcome.html",
-        "text/html",
-        include_str!("../../examples/shop/web/welcome.html"),
-    ),
-    (
-        "shop.css",
-        "text/css",
-        include_str!("../../examples/shop/web/shop.css"),
-    ),
-    (
-        "shop.js",
-        "text/javascript",
-        include_str!("../../examples/shop/web/shop.js"),
-    ),
+macro_rules! file {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../examples/shop/web/", $name)),
+        )
+    };
+}
+
+/// Every file of the site: name, content.
+const FILES: [(&str, &str); 10] = [
+    file!("index.html"),
+    file!("products.html"),
+    file!("product.html"),
+    file!("cart.html"),
+    file!("checkout.html"),
+    file!("thanks.html"),
+    file!("signup.html"),
+    file!("welcome.html"),
+    file!("shop.css"),
+    file!("shop.js"),
 ];
 
 /// The site, up as long as this lives.
@@ -99,12 +68,14 @@ impl Site {
 }
 
 async fn file(Path(name): Path<String>, style: &'static str) -> Response {
-    match FILES.iter().find(|(file, ..)| *file == name) {
-        Some((_, kind, content)) => {
-            let more = if *kind == "text/css" { style } else { "" };
-            let kind = format!("{kind}; charset=utf-8");
-            ([(header::CONTENT_TYPE, kind)], format!("{content}{more}")).into_response()
-        }
-        None => (StatusCode::NOT_FOUND, "no such page").into_response(),
-    }
+    let Some((_, content)) = FILES.iter().find(|(file, _)| *file == name) else {
+        return (StatusCode::NOT_FOUND, "no such page").into_response();
+    };
+    let (kind, more) = match name.rsplit('.').next() {
+        Some("css") => ("css", style),
+        Some("js") => ("javascript", ""),
+        _ => ("html", ""),
+    };
+    let kind = format!("text/{kind}; charset=utf-8");
+    ([(header::CONTENT_TYPE, kind)], format!("{content}{more}")).into_response()
 }

@@ -4,8 +4,7 @@ use clap::{Args, Subcommand};
 use packtrain_model::Exit;
 use serde_json::json;
 
-use super::tools::columns;
-use super::{Context, Format};
+use super::{Context, Format, listed};
 use crate::daemon::wire::{AgentNews, Wants};
 use crate::daemon::{Place, client};
 use crate::exit::CliError;
@@ -17,13 +16,7 @@ pub(crate) struct AgentsArgs {
     command: Option<AgentsCommand>,
 
     /// How to print them
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT"
-    )]
+    #[arg(long, global = true, value_enum, default_value_t)]
     format: Format,
 }
 
@@ -32,13 +25,11 @@ enum AgentsCommand {
     /// Print a token for one agent over HTTP, which is told apart by it
     Token {
         /// What to call it: 1 to 64 letters, digits, - and _
-        #[arg(value_name = "NAME")]
         name: String,
     },
     /// End one: its devices are given back, its runs stop
     End {
         /// Its id, as `packtrain agents` shows it
-        #[arg(value_name = "ID")]
         id: String,
     },
 }
@@ -74,15 +65,9 @@ fn list(format: Format, context: &Context) -> Result<Exit, CliError> {
         Some(state) => runtime::block_on(asked(state))?,
         None => Vec::new(),
     };
-    match format {
-        Format::Json => render::out(&json!({ "schema_version": 1, "agents": agents }).to_string()),
-        Format::Text if agents.is_empty() => render::say("nobody is connected"),
-        Format::Text => {
-            let rows: Vec<[String; 7]> = agents.iter().map(row).collect();
-            let heading = ["AGENT", "WHO", "BY", "TOOLSET", "DEVICES", "RUNS", "IDLE"];
-            render::out(&columns(&heading, &rows));
-        }
-    }
+    let (told, rows) = (json!({ "agents": agents }), agents.iter().map(row));
+    let heading = ["AGENT", "WHO", "BY", "TOOLSET", "DEVICES", "RUNS", "IDLE"];
+    listed::list(format, told, "nobody is connected", heading, rows);
     Ok(Exit::Passed)
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use packtrain_compare::runs::approve::{Plan, Refusal, Selection, plan};
+use packtrain_compare::runs::approve::{Plan, Selection, plan};
 use packtrain_compare::runs::{ChangeKind, compare_with_baselines};
 use packtrain_model::{Exit, RunOptionsSummary};
 
-use super::compare::Recorded;
+use super::compare::{Recorded, cut_short, told};
 use super::{Context, report};
 use crate::baselines::Kept;
 use crate::exit::CliError;
@@ -92,25 +92,13 @@ pub(crate) fn run(args: &ApproveArgs, context: &Context) -> Result<Exit, CliErro
         &selection,
     );
     if !recorded.is_whole {
-        plan.refusals.push(Refusal {
-            why: "the run was cut short".to_owned(),
-            ..Refusal::default()
-        });
+        plan.refusals.push(cut_short("the run"));
         plan.approvals.clear();
     }
     // What could not even be compared is no baseline, and says why.
-    for unknown in compared
-        .not_compared
-        .iter()
-        .filter(|one| one.step.is_some())
-    {
-        plan.refusals.push(Refusal {
-            trail: unknown.trail.clone(),
-            cell: unknown.cell.clone(),
-            step: unknown.step,
-            why: unknown.why.clone(),
-        });
-    }
+    let unknown = compared.not_compared.iter();
+    let unknown = unknown.filter(|one| one.step.is_some());
+    plan.refusals.extend(unknown.cloned());
     apply(args, &plan, &mut kept, &recorded)
 }
 
@@ -218,17 +206,5 @@ impl ApproveArgs {
             letters: self.cluster.iter().map(|one| one.to_uppercase()).collect(),
             boxes: self.boxes.clone(),
         })
-    }
-}
-
-fn told(refusal: &Refusal) -> String {
-    let step = refusal
-        .step
-        .map(|step| format!(", step {step}"))
-        .unwrap_or_default();
-    let why = packtrain_report::one_line(&refusal.why);
-    match refusal.trail.as_str() {
-        "" => why.into_owned(),
-        trail => format!("{trail} on {}{step}: {why}", refusal.cell),
     }
 }

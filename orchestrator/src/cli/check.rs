@@ -16,7 +16,7 @@ use packtrain_tools::{Registry, Surroundings, check_cycles, check_templates};
 use serde_json::json;
 
 pub(crate) use self::calls::{Calls, SourceTools};
-use super::{Context, Format};
+use super::{Context, Format, listed};
 use crate::exit::CliError;
 use crate::sources::{self, Purpose, RunningSources};
 use crate::tool_files::{ToolFiles, canonical};
@@ -64,7 +64,17 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
         given => given.to_vec(),
     };
     let axes = matrix::NamedAxes::new(config, &paths);
-    let trails::Found { trails, companions } = found_below(&paths, args, &tool_files)?;
+    let trails::Found {
+        trails,
+        mut companions,
+    } = trails::find(&paths)?;
+    // When no path is given, the workspace's tools and toolsets too.
+    if args.paths.is_empty() {
+        let known: BTreeSet<_> = companions.iter().map(|(path, _)| canonical(path)).collect();
+        let more = tool_files.paths.iter();
+        let more = more.filter(|(path, _)| !known.contains(&canonical(path)));
+        companions.extend(more.cloned());
+    }
     let files: Vec<_> = trails.iter().flat_map(trails::files).collect();
     let mut found = loaded.mistakes.clone();
     found.extend(names::not_emulated(&loaded, &[]));
@@ -169,9 +179,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
         }
         Format::Json => {
             let found: Vec<_> = found.iter().map(as_json).collect();
-            render::out(
-                &json!({ "schema_version": 1, "files": checked, "diagnostics": found }).to_string(),
-            );
+            listed::data(json!({ "files": checked, "diagnostics": found }));
         }
     }
     Ok(if mistakes > 0 || (args.strict && warnings > 0) {
@@ -181,24 +189,6 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
     } else {
         Exit::Passed
     })
-}
-
-/// What is below the paths, and when none is given, the workspace's tools and toolsets too.
-fn found_below(
-    paths: &[PathBuf],
-    args: &CheckArgs,
-    tool_files: &ToolFiles,
-) -> Result<trails::Found, CliError> {
-    let mut found = trails::find(paths)?;
-    if args.paths.is_empty() {
-        let known: BTreeSet<_> = (found.companions.iter())
-            .map(|(path, _)| canonical(path))
-            .collect();
-        let more = tool_files.paths.iter();
-        let more = more.filter(|(path, _)| !known.contains(&canonical(path)));
-        found.companions.extend(more.cloned());
-    }
-    Ok(found)
 }
 
 /// What is wrong with the workspace's tools all together, with files that runs read though they

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum as _};
 use packtrain_compare::input::Run;
 use packtrain_compare::runs::{self, Change, ChangeKind, ChangeStatus, RunComparison, Unknown};
 use packtrain_model::{Exit, RunOptionsSummary};
@@ -160,19 +160,14 @@ pub(crate) fn run(args: &CompareArgs, context: &Context) -> Result<Exit, CliErro
 }
 
 impl FailOn {
-    const fn kind(self) -> Option<ChangeKind> {
-        match self {
-            Self::Outcome => Some(ChangeKind::Outcome),
-            Self::Tree => Some(ChangeKind::Tree),
-            Self::Defect => Some(ChangeKind::Defect),
-            Self::Visual => Some(ChangeKind::Visual),
-            Self::Time => Some(ChangeKind::Time),
-            Self::None => None,
-        }
+    fn kind(self) -> Option<ChangeKind> {
+        let name = self.to_possible_value()?;
+        let mut kinds = ChangeKind::ALL.into_iter();
+        kinds.find(|kind| kind.word() == name.get_name())
     }
 }
 
-fn cut_short(what: &str) -> Unknown {
+pub(super) fn cut_short(what: &str) -> Unknown {
     Unknown {
         why: format!("{what} was cut short"),
         ..Unknown::default()
@@ -273,7 +268,7 @@ fn place(change: &Change) -> String {
     text
 }
 
-fn told(unknown: &Unknown) -> String {
+pub(super) fn told(unknown: &Unknown) -> String {
     let step = unknown
         .step
         .map(|step| format!(", step {step}"))

@@ -4,6 +4,7 @@ use clap::Args;
 use packtrain_config::Flags;
 use packtrain_model::Exit;
 
+use super::listed::columns;
 use super::{Context, Format};
 use crate::exit::CliError;
 use crate::render;
@@ -26,18 +27,12 @@ pub(crate) fn run(args: &ConfigArgs, context: &Context) -> Result<Exit, CliError
             render::out(&text);
         }
         Format::Text => {
-            let rows: Vec<_> = loaded
-                .entries()
-                .into_iter()
-                .map(|entry| {
-                    [
-                        entry.key.to_string(),
-                        entry.value.to_string(),
-                        entry.origin.to_string(),
-                    ]
-                })
-                .collect();
-            render::out(&super::tools::columns(&["KEY", "VALUE", "FROM"], &rows));
+            let rows = loaded.entries().into_iter().map(|entry| {
+                let (key, value) = (entry.key.to_string(), entry.value.to_string());
+                [key, value, entry.origin.to_string()]
+            });
+            let rows: Vec<_> = rows.collect();
+            render::out(&columns(&["KEY", "VALUE", "FROM"], &rows));
         }
     }
     Ok(Exit::Passed)

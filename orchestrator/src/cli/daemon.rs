@@ -11,7 +11,7 @@ use packtrain_mcp::AgentServer;
 use packtrain_model::Exit;
 use serde_json::json;
 
-use super::{Context, Format};
+use super::{Context, Format, listed};
 use crate::daemon::wire::{ProjectKey, Wants};
 use crate::daemon::{Place, ServeOptions, build, client, serve};
 use crate::exit::CliError;
@@ -151,7 +151,7 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
         let is_ending = Place::of_user()?.is_taken();
         match (format, is_ending) {
             (Format::Json, _) => {
-                render::out(&json!({ "schema_version": 1, "running": false }).to_string())
+                listed::data(json!({ "running": false }));
             }
             (Format::Text, true) => render::say("the daemon is starting or ending"),
             (Format::Text, false) => render::say("there is no daemon; `packtrain mcp` starts one"),
@@ -161,9 +161,8 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
     match format {
         Format::Json => {
             let mut told = serde_json::to_value(&state).unwrap_or_default();
-            told["schema_version"] = json!(1);
             told["running"] = json!(true);
-            render::out(&told.to_string());
+            listed::data(told);
         }
         Format::Text => {
             let users = match state.build == build() {

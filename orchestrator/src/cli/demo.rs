@@ -8,9 +8,11 @@ use packtrain_model::Exit;
 use packtrain_model::trail::Trail;
 use packtrain_tools::Registry;
 
-use super::run::{RunArgs, ShownArgs};
+use super::run::{Prepared, RunRequest, Shown};
 use super::{Context, Workspace};
 use crate::exit::CliError;
+use crate::matrix::Wanted;
+use crate::reports::Copies;
 use crate::site::Site;
 use crate::{render, runtime, trails, wiring};
 
@@ -89,31 +91,43 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
     };
     let axes: &[&str] = if args.differences { &MORE_AXES } else { &AXES };
     runtime::block_on_stoppable(async |interrupts| {
-        let device = async { Ok(devices(args.device, &config, context).await) };
-        let device = interrupts.interruptible(device).await?;
+        let devices = async { Ok(devices(args.device, &config, context).await) };
+        let devices = interrupts.interruptible(devices).await?;
         let style = if args.differences { DIFFERENCE } else { "" };
         let site = Site::start(style).await.map_err(|error| {
             CliError::infrastructure("cannot serve the example shop").because(&error)
         })?;
         render::say(&format!("the example shop is at {}", site.base_url()));
-        let run = RunArgs {
-            device,
+        let shown = Shown {
+            open: args.open,
+            quiet: args.quiet,
+            ..Shown::default()
+        };
+        let request = RunRequest {
+            devices,
             base_url: Some(site.base_url()),
             headed: args.headed,
-            axis: axes.iter().map(ToString::to_string).collect(),
-            shown: ShownArgs {
-                open: args.open,
-                quiet: args.quiet,
-                ..ShownArgs::default()
+            without_daemon: true,
+            matrix: Wanted {
+                axes: axes.iter().map(ToString::to_string).collect(),
+                ..Wanted::default()
             },
-            ..RunArgs::default()
+            copies: shown.copies(Copies::default()),
+            shown,
+            ..RunRequest::default()
         };
         let workspace = Workspace {
             registry: Registry::builtin(),
             root: context.working_directory.clone(),
             config,
         };
-        super::run::execute(run, workspace, found, context, interrupts).await
+        let prepared = Prepared {
+            request,
+            workspace,
+            found,
+            context,
+        };
+        super::run::execute(prepared, interrupts).await
     })
 }
 

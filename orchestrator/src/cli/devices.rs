@@ -9,7 +9,7 @@ use packtrain_drivers::DeviceInfo;
 use packtrain_model::Exit;
 use serde_json::json;
 
-use super::{Context, Format};
+use super::{Context, Format, listed};
 use crate::daemon::client;
 use crate::daemon::wire::DeviceNews;
 use crate::exit::CliError;
@@ -26,13 +26,7 @@ pub(crate) struct DevicesArgs {
     watch: bool,
 
     /// How to print them
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT"
-    )]
+    #[arg(long, global = true, value_enum, default_value_t)]
     format: Format,
 }
 
@@ -61,12 +55,11 @@ pub(crate) fn run(args: &DevicesArgs, context: &Context) -> Result<Exit, CliErro
             Format::Json => {
                 let devices = super::select::known(&wiring);
                 let unusable = wiring.unusable();
-                let mut shown =
-                    json!({ "schema_version": 1, "devices": devices, "unusable": unusable });
+                let mut shown = json!({ "devices": devices, "unusable": unusable });
                 if let Some(warm) = &warm {
                     shown["daemon"] = json!(warm);
                 }
-                render::out(&shown.to_string());
+                listed::data(shown);
             }
             Format::Text => show(&wiring, warm.as_deref()),
         }
@@ -101,7 +94,7 @@ fn table(devices: &[DeviceInfo], warm: Option<&[DeviceNews]>) -> String {
     };
     let Some(warm) = warm else {
         let rows: Vec<_> = devices.iter().map(row).collect();
-        return super::tools::columns(&["DEVICE", "RECORDINGS", "DRIVER", "WHAT"], &rows);
+        return listed::columns(&["DEVICE", "RECORDINGS", "DRIVER", "WHAT"], &rows);
     };
     let state = |device: &DeviceInfo| {
         let known = warm.iter().find(|known| known.info.id == device.id);
@@ -115,5 +108,5 @@ fn table(devices: &[DeviceInfo], warm: Option<&[DeviceNews]>) -> String {
         [id, recordings, driver, what, state(device)]
     };
     let rows: Vec<_> = devices.iter().map(with_state).collect();
-    super::tools::columns(&["DEVICE", "RECORDINGS", "DRIVER", "WHAT", "STATE"], &rows)
+    listed::columns(&["DEVICE", "RECORDINGS", "DRIVER", "WHAT", "STATE"], &rows)
 }

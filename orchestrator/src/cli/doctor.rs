@@ -5,7 +5,7 @@ use packtrain_config::Flags;
 use packtrain_model::Exit;
 use serde_json::json;
 
-use super::{Context, Format, refused};
+use super::{Context, Format, listed, refused};
 use crate::daemon::client;
 use crate::exit::CliError;
 use crate::farm::nats;
@@ -49,10 +49,7 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
     match args.format {
         Format::Json => {
             let shown: Vec<_> = findings.iter().map(as_json).collect();
-            render::out(
-                &json!({ "schema_version": 1, "complete": complete, "findings": shown })
-                    .to_string(),
-            );
+            listed::data(json!({ "complete": complete, "findings": shown }));
         }
         Format::Text => findings
             .iter()

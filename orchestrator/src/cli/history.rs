@@ -5,11 +5,10 @@ use std::path::Path;
 
 use packtrain_compare::runs::history::{History, Past, PastOutcome, histories};
 use packtrain_model::{Exit, Outcome};
-use packtrain_record::list_runs;
 use packtrain_report::{RunView, SessionView, Status};
 use serde_json::json;
 
-use super::Format;
+use super::{Format, listed, report};
 use crate::exit::CliError;
 use crate::{render, reports};
 
@@ -18,10 +17,7 @@ const MAX_RUNS: usize = 50;
 
 /// Shows the history of a trail.
 pub(super) fn run(root: &Path, trail: &str, format: Format) -> Result<Exit, CliError> {
-    let runs = list_runs(root).map_err(|error| {
-        CliError::infrastructure(format!("cannot list the runs in {}", root.display()))
-            .because(&error)
-    })?;
+    let runs = report::runs(root)?;
     let mut past = Vec::new();
     let mut unread = Vec::new();
     let of_trail = runs.iter().filter(|run| match &run.summary {
@@ -42,13 +38,12 @@ pub(super) fn run(root: &Path, trail: &str, format: Format) -> Result<Exit, CliE
     match format {
         Format::Json => {
             let shown: Vec<_> = histories.iter().map(as_json).collect();
-            let shown = json!({ "schema_version": 1, "histories": shown, "unread": unread });
-            render::out(&shown.to_string());
+            listed::data(json!({ "histories": shown, "unread": unread }));
         }
         Format::Text => {
             let heading = ["CELL", "NOW", "RUNS", "FAILED", "FLAKY", "TOOK", "SPEED"];
             let rows: Vec<_> = histories.iter().map(row).collect();
-            render::out(&super::tools::columns(&heading, &rows));
+            render::out(&listed::columns(&heading, &rows));
             for run in unread {
                 render::say(&format!(
                     "warning: run {run} cannot be read and is left out"
@@ -62,11 +57,8 @@ pub(super) fn run(root: &Path, trail: &str, format: Format) -> Result<Exit, CliE
 /// How a trail went in each cell of a run, repeats together.
 fn went(view: &RunView, trail: &str) -> Vec<Past> {
     let mut cells: BTreeMap<String, Vec<&SessionView>> = BTreeMap::new();
-    let trails = view.trails.iter();
-    for session in trails
-        .filter(|one| one.summary.name == trail)
-        .flat_map(|one| &one.sessions)
-    {
+    let trails = view.trails.iter().filter(|one| one.summary.name == trail);
+    for session in trails.flat_map(|one| &one.sessions) {
         let values = session.cell.0.iter();
         let values = values.map(|(axis, value)| format!(" {axis}={value}"));
         let name = format!("{}{}", session.cell_device(), values.collect::<String>());
@@ -80,13 +72,13 @@ fn went(view: &RunView, trail: &str) -> Vec<Past> {
         let passed = count(&|outcome| matches!(outcome, Outcome::Passed));
         let failed = count(&|outcome| matches!(outcome, Outcome::Failed(_)));
         let is_flaky = sessions.iter().any(|session| session.flaky);
-        let mut took: Vec<u64> = sessions
-            .iter()
-            .filter(|session| session.status == Status::Ended(Outcome::Passed))
-            .filter_map(|session| session.last())
-            .map(|attempt| u64::try_from(attempt.duration.as_millis()).unwrap_or(u64::MAX))
-            .collect();
+        let went_through = sessions.iter().filter_map(|session| {
+            let attempt = session.last()?;
+            (session.status == Status::Ended(Outcome::Passed)).then_some(attempt.duration)
+        });
+        let mut took: Vec<_> = went_through.collect();
         took.sort_unstable();
+        let middle = took.get(took.len().saturating_sub(1) / 2);
         Past {
             run: view.run.0.clone(),
             trail: trail.to_owned(),
@@ -97,10 +89,9 @@ fn went(view: &RunView, trail: &str) -> Vec<Past> {
                 (_, 0) if !is_flaky => PastOutcome::Passed,
                 (_, _) => PastOutcome::Flaky,
             },
-            duration_ms: took
-                .get(took.len().saturating_sub(1) / 2)
-                .copied()
-                .unwrap_or_default(),
+            duration_ms: middle.map_or(0, |took| {
+                u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+            }),
         }
     });
     cells.collect()
@@ -115,9 +106,10 @@ fn row(history: &History) -> [String; 7] {
     [
         history.cell.clone(),
         match history.runs {
-            0 => "never ran".to_owned(),
-            _ => history.trend.word().to_owned(),
-        },
+            0 => "never ran",
+            _ => history.trend.word(),
+        }
+        .to_owned(),
         history.runs.to_string(),
         history.failed.to_string(),
         format!("{:.0}%", history.flake_rate * 100.0),

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use clap::Args;
 use packtrain_config::{Config, Flags};
-use packtrain_device_actors::Fleet;
 use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
 use packtrain_farm::fence::Fence;
 use packtrain_farm::host::{HostOptions, HostStop, Limits};
@@ -20,7 +19,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use super::Context;
 use super::farm::address;
 use super::run::farm::{farm_error, tell_of_outages};
-use super::select::{known, select};
+use super::select::{fleet, known, select};
 use crate::exit::CliError;
 use crate::farm::arrivals::{self, Arrivals};
 use crate::farm::capacity::Resources;
@@ -65,38 +64,43 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "NAME")]
     name: Option<HostName>,
 
+    #[command(flatten)]
+    offer: Offer,
+}
+
+/// What a host offers.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Offer {
     /// Devices, as in `packtrain run` [default: all of this computer]
-    #[arg(short, long, value_delimiter = ',', value_name = "DEVICE")]
-    device: Vec<String>,
+    #[arg(
+        short = 'd',
+        long = "device",
+        value_delimiter = ',',
+        value_name = "DEVICE"
+    )]
+    pub(crate) devices: Vec<String>,
 
     /// What its devices are called: lab=berlin; repeatable
-    #[arg(long, value_name = "KIND=WORD", value_parser = label)]
-    label: Vec<(String, String)>,
+    #[arg(long = "label", value_name = "KIND=WORD", value_parser = label)]
+    pub(crate) labels: Vec<(String, String)>,
 
     /// How many sessions at once [default: as many as the devices take]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    sessions: Option<u32>,
+    pub(crate) sessions: Option<u32>,
 
     /// How many of these in browsers [default: by memory and cores]
     #[arg(long, value_name = "N")]
-    browsers: Option<u32>,
+    pub(crate) browsers: Option<u32>,
 
     /// Let trails of anybody on the farm run commands of this computer
-    #[arg(long)]
-    allow_commands: bool,
+    #[arg(long = "allow-commands")]
+    pub(crate) allows_commands: bool,
 }
 
 /// `packtrain host`.
 pub(crate) fn run(args: HostArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
-    let offer = Offer {
-        devices: args.device,
-        labels: args.label,
-        sessions: args.sessions,
-        browsers: args.browsers,
-        allows_commands: args.allow_commands,
-    };
-    let (farm, token, name) = (args.farm, args.token, args.name);
+    let (farm, token, name, offer) = (args.farm, args.token, args.name, args.offer);
     runtime::block_on_stoppable(async |interrupts| {
         let joining = joined(farm.as_deref(), token.as_deref(), name, &config);
         let (address, name) = interrupts.interruptible(joining).await?;
@@ -136,21 +140,6 @@ async fn joined(
         (None, None) => own_name()?,
     };
     Ok((found.address, name))
-}
-
-/// What a host offers.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Offer {
-    /// Its devices, as words of the command line; all when there are none.
-    pub(crate) devices: Vec<String>,
-    /// What they are called.
-    pub(crate) labels: Vec<(String, String)>,
-    /// How many sessions at once, when that is limited.
-    pub(crate) sessions: Option<u32>,
-    /// How many of these in browsers, when that is said.
-    pub(crate) browsers: Option<u32>,
-    /// Whether trails may run commands of this computer.
-    pub(crate) allows_commands: bool,
 }
 
 impl Offer {
@@ -244,7 +233,8 @@ async fn serve(
     let mut labels = config.farm.labels.clone();
     labels.extend(offer.labels.iter().cloned());
     let fence = Fence::default();
-    let fleet = fleet(&wiring, &offered, &fence)?;
+    // None of them gets a command before this host is known to be alive.
+    let fleet = fleet(&wiring, &offered, |connector| fence.around(connector))?;
     let ids: BTreeSet<_> = offered.iter().map(|info| info.id.clone()).collect();
     let options = HostOptions {
         limits: Limits {
@@ -320,18 +310,6 @@ fn with_copies(
 
 fn is_web(id: &DeviceId) -> bool {
     id.platform() == Platform::Web
-}
-
-/// The devices behind the fence: none gets a command before this host is known to be alive.
-fn fleet(wiring: &Wiring, offered: &[DeviceInfo], fence: &Fence) -> Result<Fleet, CliError> {
-    let connectors: Vec<_> = wiring
-        .connectors()
-        .iter()
-        .filter(|connector| offered.iter().any(|info| info.id == *connector.id()))
-        .map(|connector| fence.around(Arc::clone(connector)))
-        .collect();
-    let arbiters = crate::workplace::arbiters(connectors.len());
-    Fleet::start(connectors, &arbiters).map_err(|error| CliError::misuse(error.to_string()))
 }
 
 /// `lab=berlin`.

@@ -22,9 +22,9 @@ use packtrain_model::{CancelCause, Exit, Outcome, RunId};
 use packtrain_tools::{Caller, LogListener, Registry, SharedRegistry};
 use serde_json::json;
 
-use super::select::select;
-use super::{Context, Format, Workspace, scaffold};
-use crate::daemon::wire::{DeviceNews, DevicesNews, Wants};
+use super::run::warm;
+use super::{Context, Format, Workspace, listed, scaffold, select};
+use crate::daemon::wire::DeviceNews;
 use crate::daemon::{LentDevice, client};
 use crate::exit::CliError;
 use crate::sinks::{self, calls::Calls};
@@ -113,12 +113,7 @@ enum ToolCommand {
 
 /// `packtrain snapshot`.
 pub(crate) fn snapshot(args: &SnapshotArgs, context: &Context) -> Result<Exit, CliError> {
-    let loaded = context.config(Flags::default())?;
-    let workspace = Workspace {
-        config: loaded.config,
-        root: loaded.root,
-        registry: Registry::builtin(),
-    };
+    let workspace = Workspace::of(context.config(Flags::default())?, Registry::builtin());
     let wanted = Wanted {
         device: args.device.as_ref(),
         no_daemon: args.no_daemon,
@@ -148,15 +143,13 @@ pub(crate) fn snapshot(args: &SnapshotArgs, context: &Context) -> Result<Exit, C
 fn print(snapshot: &Snapshot, args: &SnapshotArgs) {
     if args.format == Format::Json {
         let shown = json!({
-            "schema_version": 1,
             "location": snapshot.location,
             "title": snapshot.title,
             "screen": snapshot.screen,
             "refs": snapshot.refs,
             "tree": snapshot.tree,
         });
-        render::out(&shown.to_string());
-        return;
+        return listed::data(shown);
     }
     if let Some(location) = &snapshot.location {
         render::say(&format!(
@@ -165,18 +158,10 @@ fn print(snapshot: &Snapshot, args: &SnapshotArgs) {
         ));
     }
     render::out(&snapshot.text);
-    if args.bounds {
-        for shown in &snapshot.refs {
-            if let Some(at) = shown.bounds {
-                render::out(&format!(
-                    "{}: {},{} {}x{}",
-                    shown.name,
-                    at.left,
-                    at.top,
-                    at.width(),
-                    at.height()
-                ));
-            }
+    for shown in snapshot.refs.iter().filter(|_| args.bounds) {
+        if let Some(at) = shown.bounds {
+            let (name, wide, high) = (&shown.name, at.width(), at.height());
+            render::out(&format!("{name}: {},{} {wide}x{high}", at.left, at.top));
         }
     }
 }
@@ -240,10 +225,8 @@ fn check(call: &ToolCall, registry: &Registry) -> Result<(), CliError> {
     };
     tool.check(&call.args).map_err(|error| {
         let refused = CliError::misuse(format!("{name}: {error}"));
-        match error.hint {
-            Some(hint) => refused.hint(hint),
-            None => refused.hint(format!("`packtrain tools {name}` shows its arguments")),
-        }
+        let usage = || format!("`packtrain tools {name}` shows its arguments");
+        refused.hint(error.hint.unwrap_or_else(usage))
     })
 }
 
@@ -263,54 +246,6 @@ struct Chosen {
     device: DeviceInfo,
     /// What it is made of, unless the daemon has it.
     wiring: Option<Wiring>,
-}
-
-/// The device as the daemon has it, when it is there and has it.
-async fn lent(
-    wanted: Wanted<'_>,
-    words: &[String],
-    config: &Config,
-    context: &Context,
-) -> Result<Option<Chosen>, CliError> {
-    if wanted.no_daemon || words.iter().any(|word| word.starts_with("virtual:")) {
-        return Ok(None);
-    }
-    let project = context.project_key();
-    let socket = match client::usable(&project).await {
-        Ok(Some(state)) => state.socket,
-        // One of another build is not passed by: it may have the device.
-        Err(error) if error.exit == Exit::Misuse => return Err(error),
-        Ok(None) | Err(_) => return Ok(None),
-    };
-    let wants = Wants::Devices { open: true };
-    let known: DevicesNews = match client::ask_for(&socket, project.clone(), wants).await {
-        Ok(known) => known,
-        Err(error) => {
-            if client::running().is_ok_and(|state| state.is_some()) {
-                let why = error.explanation.message;
-                render::say(&format!("note: without the daemon: {why}"));
-            }
-            return Ok(None);
-        }
-    };
-    let known = known.devices.into_iter().map(|device| device.info);
-    let chosen = Wiring::in_daemon(config, known.collect())
-        .and_then(|mut wiring| select(DeviceSelection { words, all: false }, &mut wiring));
-    // What the daemon does not have is looked for without it.
-    let Ok([device]) = chosen.as_deref() else {
-        return Ok(None);
-    };
-    let connector = LentDevice {
-        socket,
-        project,
-        device: device.clone(),
-        holder: wanted.holder,
-    };
-    Ok(Some(Chosen {
-        connector: Arc::new(connector),
-        device: device.clone(),
-        wiring: None,
-    }))
 }
 
 /// That the daemon has given none of these phones to somebody: whoever connects them besides drives them
@@ -340,14 +275,34 @@ pub(super) async fn refuse_taken(
     Ok(())
 }
 
-/// The device, connected by this process.
+/// The device as the daemon has it, when it is there and has it; otherwise connected by this process.
 ///
 /// # Errors
 /// When there is none, or several match, or the daemon has given it to somebody.
-async fn own(words: &[String], config: &Config, context: &Context) -> Result<Chosen, CliError> {
+async fn choose(
+    wanted: Wanted<'_>,
+    config: &Config,
+    context: &Context,
+) -> Result<Chosen, CliError> {
+    let words = wanted.device.map(std::slice::from_ref).unwrap_or_default();
     let selection = DeviceSelection { words, all: false };
-    let mut wiring = Wiring::new(config, selection, false).await?;
-    let chosen = select(selection, &mut wiring)?;
+    if !wanted.no_daemon
+        && let Some((warm, (_, devices))) = warm::find(selection, None, config, context).await?
+        && let Ok([device]) = <[_; 1]>::try_from(devices)
+    {
+        let connector = LentDevice {
+            socket: warm.socket,
+            project: warm.project,
+            device: device.clone(),
+            holder: wanted.holder,
+        };
+        return Ok(Chosen {
+            connector: Arc::new(connector),
+            device,
+            wiring: None,
+        });
+    }
+    let (wiring, chosen) = select::found(selection, config, false).await?;
     let [device] = chosen.as_slice() else {
         return Err(CliError::misuse("several devices match").hint("choose one of them with -d"));
     };
@@ -372,19 +327,13 @@ fn on_device(
 ) -> Result<Exit, CliError> {
     let target = targets(&workspace.config).of(None);
     runtime::block_on_stoppable(async |interrupts| {
-        let words: Vec<_> = wanted.device.into_iter().cloned().collect();
-        let config = &workspace.config;
-        let choosing = async {
-            match lent(wanted, &words, config, context).await? {
-                Some(lent) => Ok(lent),
-                None => own(&words, config, context).await,
-            }
-        };
         let Chosen {
             connector,
             device,
             wiring,
-        } = interrupts.interruptible(choosing).await?;
+        } = interrupts
+            .interruptible(choose(wanted, &workspace.config, context))
+            .await?;
         let fleet = Fleet::start(vec![connector], &crate::workplace::arbiters(1))
             .map_err(|error| CliError::misuse(error.to_string()))?;
         // What a source prints is what its author looks for; of one that does not start it is told
@@ -464,10 +413,7 @@ fn told(outcome: Outcome) -> CliError {
             error = error.cause(line);
         }
     }
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+    error.hinted(hint)
 }
 
 /// Opens an address; relative ones lead to where the app under test is.
@@ -486,9 +432,6 @@ async fn command(session: &SessionContext, command: Command) -> Result<Observati
             Fault::Caller => CliError::misuse(error.to_string()),
             Fault::Device | Fault::Nobody => CliError::infrastructure(error.to_string()),
         };
-        match error.hint() {
-            Some(hint) => failed.hint(hint),
-            None => failed,
-        }
+        failed.hinted(error.hint())
     })
 }

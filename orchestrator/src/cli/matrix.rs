@@ -8,7 +8,7 @@ use packtrain_model::Exit;
 use packtrain_record::{RunState, list_runs};
 use serde_json::json;
 
-use super::{Context, Format};
+use super::{Context, Format, listed};
 use crate::exit::CliError;
 use crate::matrix::{self, Wanted};
 use crate::render;
@@ -20,7 +20,6 @@ use crate::render;
   packtrain matrix --axis locale=de-DE,en-US --axis colorScheme=light,dark")]
 pub(crate) struct MatrixArgs {
     /// A matrix of packtrain.yaml [default: lists them]
-    #[arg(value_name = "NAME")]
     name: Option<String>,
 
     /// Vary an axis: locale=de-DE,en-US; repeatable
@@ -37,63 +36,37 @@ pub(crate) struct MatrixArgs {
 }
 
 /// `packtrain matrix`.
-pub(crate) fn run(args: &MatrixArgs, context: &Context) -> Result<Exit, CliError> {
+pub(crate) fn run(args: MatrixArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
     let wanted = Wanted {
-        name: args.name.as_deref(),
-        axes: &args.axis,
-        cells: &args.cell,
+        name: args.name,
+        axes: args.axis,
+        cells: args.cell,
     };
-    let Some(matrix) = matrix::wanted(&config, wanted)? else {
+    let Some(matrix) = matrix::wanted(&config, &wanted)? else {
         return list(&config, args.format);
     };
     match args.format {
-        Format::Json => {
-            let mut shown = serde_json::to_value(&matrix.summary).unwrap_or_default();
-            shown["schema_version"] = json!(1);
-            render::out(&shown.to_string());
-        }
+        Format::Json => listed::data(json!(matrix.summary)),
         Format::Text => render::out(&shown(&matrix, &config)),
     }
     Ok(Exit::Passed)
 }
 
 fn list(config: &Config, format: Format) -> Result<Exit, CliError> {
-    let expand = |name: &str, configured: &packtrain_config::Matrix| {
-        matrix::expand(name, configured.clone(), Wanted::default())
-    };
     let mut rows = Vec::new();
     let mut shown = Vec::new();
     for (name, configured) in &config.matrices {
-        let expanded = expand(name, configured)?;
-        let axes: Vec<_> = expanded
-            .summary
-            .axes
-            .iter()
-            .map(|axis| axis.name.clone())
-            .collect();
-        let cells = expanded.summary.cells.len();
-        rows.push([
-            name.clone(),
-            cells.to_string(),
-            configured.cover.word().to_owned(),
-            axes.join(", "),
-        ]);
-        shown.push(
-            json!({ "name": name, "cells": cells, "cover": configured.cover.word(), "axes": axes }),
-        );
+        let summary = matrix::expand(name, configured.clone(), &Wanted::default())?.summary;
+        let axes: Vec<_> = summary.axes.iter().map(|axis| axis.name.clone()).collect();
+        let (cells, cover) = (summary.cells.len(), summary.cover);
+        shown.push(json!({ "name": name, "cells": cells, "cover": cover, "axes": axes }));
+        rows.push([name.clone(), cells.to_string(), cover, axes.join(", ")]);
     }
-    match format {
-        Format::Json => render::out(&json!({ "schema_version": 1, "matrices": shown }).to_string()),
-        Format::Text if rows.is_empty() => render::say(
-            "no matrices; `matrices` in packtrain.yaml holds them, and --axis makes one: \
-             packtrain matrix --axis locale=de-DE,en-US",
-        ),
-        Format::Text => {
-            let heading = ["MATRIX", "CONFIGURATIONS", "COVER", "AXES"];
-            render::out(&super::tools::columns(&heading, &rows));
-        }
-    }
+    let none = "no matrices; `matrices` in packtrain.yaml holds them, and --axis makes one: \
+                packtrain matrix --axis locale=de-DE,en-US";
+    let heading = ["MATRIX", "CONFIGURATIONS", "COVER", "AXES"];
+    listed::list(format, json!({ "matrices": shown }), none, heading, rows);
     Ok(Exit::Passed)
 }
 
@@ -112,32 +85,21 @@ fn shown(matrix: &Matrix, config: &Config) -> String {
         text.push_str(&format!(", {} excluded", summary.excluded));
     }
     text.push_str("\n\n");
-    let rows: Vec<_> = summary
-        .axes
-        .iter()
-        .map(|axis| {
-            let on = match known_axis(&axis.name) {
-                Some(known) => known
-                    .platforms
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join(", "),
-                None => "your own".to_owned(),
-            };
-            [axis.name.clone(), axis.values.join(", "), on]
-        })
-        .collect();
-    text.push_str(&super::tools::columns(
-        &["AXIS", "VALUES", "APPLIED ON"],
-        &rows,
-    ));
+    let rows = summary.axes.iter().map(|axis| {
+        let on = known_axis(&axis.name).map(|known| {
+            let platforms = known.platforms.iter().map(|platform| platform.as_str());
+            platforms.collect::<Vec<_>>().join(", ")
+        });
+        let on = on.unwrap_or_else(|| "your own".to_owned());
+        [axis.name.clone(), axis.values.join(", "), on]
+    });
+    let (heading, rows) = (["AXIS", "VALUES", "APPLIED ON"], rows.collect::<Vec<_>>());
+    text.push_str(&listed::columns(&heading, &rows));
     text.push('\n');
     for (index, cell) in summary.cells.iter().enumerate() {
-        let mark = if *cell == summary.reference {
-            "  (reference)"
-        } else {
-            ""
+        let mark = match *cell == summary.reference {
+            true => "  (reference)",
+            false => "",
         };
         text.push_str(&format!("{:>4}  {cell}{mark}\n", index + 1));
     }

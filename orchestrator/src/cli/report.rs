@@ -2,7 +2,7 @@
 
 mod merge;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use packtrain_config::Flags;
@@ -12,7 +12,7 @@ use packtrain_report::Mark;
 use serde_json::json;
 
 use self::merge::MergeArgs;
-use super::{Context, Format};
+use super::{Context, Format, listed};
 use crate::exit::CliError;
 use crate::reports::{self, Copies};
 use crate::{opener, render};
@@ -30,6 +30,21 @@ pub(crate) struct ReportArgs {
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
 
+    #[command(flatten)]
+    written: WrittenArgs,
+
+    /// Put every picture into the HTML report, however large that gets
+    #[arg(long)]
+    single_file: bool,
+
+    /// Open the HTML report
+    #[arg(long)]
+    open: bool,
+}
+
+/// Where runs are, and what is written of one.
+#[derive(Debug, Args)]
+struct WrittenArgs {
     /// Folder for runs [default: .packtrain/runs]
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -45,14 +60,17 @@ pub(crate) struct ReportArgs {
     /// Write a summary in Markdown here
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
+}
 
-    /// Put every picture into the HTML report, however large that gets
-    #[arg(long)]
-    single_file: bool,
-
-    /// Open the HTML report
-    #[arg(long)]
-    open: bool,
+impl WrittenArgs {
+    fn copies(&self) -> Copies {
+        Copies {
+            junit: self.junit.clone(),
+            html: self.html.clone(),
+            summary: self.summary.clone(),
+            ..Copies::default()
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -81,16 +99,12 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<Exit, CliError
     if let Some(ReportCommand::Merge(args)) = &args.command {
         return merge::run(args, context);
     }
-    let root = root(args.output.as_ref(), context)?;
+    let root = root(args.written.output.as_ref(), context)?;
     let folder = find_run(&root, &args.run)
         .map_err(|error| CliError::misuse(error.to_string()).hint("`packtrain runs` lists them"))?;
     let wanted = Copies {
-        only: false,
-        junit: args.junit.clone(),
-        html: args.html.clone(),
-        summary: args.summary.clone(),
         single_file: args.single_file,
-        for_ci: false,
+        ..args.written.copies()
     };
     let written = reports::write(&folder, &wanted)?;
     render::say(&written.summary(context.color.on_stderr()));
@@ -106,36 +120,19 @@ pub(crate) fn list(args: &RunsArgs, context: &Context) -> Result<Exit, CliError>
     if let Some(trail) = &args.trail {
         return super::history::run(&root, trail, args.format);
     }
-    let runs = list_runs(&root).map_err(|error| {
-        CliError::infrastructure(format!("cannot list the runs in {}", root.display()))
-            .because(&error)
-    })?;
-    match args.format {
-        Format::Json => {
-            let runs: Vec<_> = runs.iter().map(as_json).collect();
-            render::out(&json!({ "schema_version": 1, "runs": runs }).to_string());
-        }
-        Format::Text if runs.is_empty() => render::say(&format!("no runs in {}", root.display())),
-        Format::Text => {
-            let rows: Vec<_> = runs.iter().map(row).collect();
-            let heading = ["RUN", "STARTED (UTC)", "TOOK", "STATE", "COUNTS", "TRAILS"];
-            render::out(&super::tools::columns(&heading, &rows));
-        }
-    }
+    let runs = runs(&root)?;
+    let told = json!({ "runs": runs.iter().map(as_json).collect::<Vec<_>>() });
+    let none = format!("no runs in {}", root.display());
+    let heading = ["RUN", "STARTED (UTC)", "TOOK", "STATE", "COUNTS", "TRAILS"];
+    listed::list(args.format, told, &none, heading, runs.iter().map(row));
     Ok(Exit::Passed)
 }
 
 fn row(run: &ListedRun) -> [String; 6] {
     let (id, state) = (run.id.0.clone(), state_in_words(run));
     let Ok(summary) = &run.summary else {
-        return [
-            id,
-            String::new(),
-            String::new(),
-            state,
-            String::new(),
-            String::new(),
-        ];
+        let nothing = String::new;
+        return [id, nothing(), nothing(), state, nothing(), nothing()];
     };
     let (took, counts) = match &summary.state {
         RunState::Finished { verdict, duration } => (
@@ -204,6 +201,14 @@ fn state_in_words(run: &ListedRun) -> String {
         }
         Ok(_) | Err(_) => state(run),
     }
+}
+
+/// The runs in a folder.
+pub(super) fn runs(root: &Path) -> Result<Vec<ListedRun>, CliError> {
+    list_runs(root).map_err(|error| {
+        CliError::infrastructure(format!("cannot list the runs in {}", root.display()))
+            .because(&error)
+    })
 }
 
 pub(super) fn root(given: Option<&PathBuf>, context: &Context) -> Result<PathBuf, CliError> {

@@ -13,12 +13,13 @@ use packtrain_model::{Exit, RunId};
 use packtrain_record::find_run;
 
 use super::farm::address;
-use super::run::farm::{Resumed, farm_error};
-use super::run::{RunArgs, ShownArgs, secret};
+use super::run::farm::farm_error;
+use super::run::{Prepared, RunRequest, Shown, secret};
 use super::{Cli, Command, Context, Format};
 use crate::exit::CliError;
+use crate::reports::Copies;
+use crate::runtime;
 use crate::shutdown::Interrupts;
-use crate::{runtime, trails};
 
 #[derive(Debug, Args)]
 #[command(
@@ -31,7 +32,6 @@ Examples:
 )]
 pub(crate) struct ResumeArgs {
     /// The run: its id, or `latest`
-    #[arg(value_name = "RUN")]
     run: String,
 
     /// Addresses of the farm's servers [default: the farm of this user]
@@ -59,7 +59,7 @@ pub(crate) struct ResumeArgs {
     format: Format,
 
     #[command(flatten)]
-    shown: ShownArgs,
+    shown: Shown,
 }
 
 /// `packtrain resume`.
@@ -82,13 +82,9 @@ async fn resume(
     let config = context.config(flags)?.config;
     let output = std::path::absolute(&config.run.output_dir)
         .map_err(|error| CliError::misuse("the folder for runs makes no sense").because(&error))?;
-    let run = match find_run(&output, &args.run) {
-        Ok(folder) => folder
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned()),
-        Err(_) => None,
-    };
-    let run = RunId(run.unwrap_or_else(|| args.run.clone()));
+    let found = find_run(&output, &args.run).unwrap_or_default();
+    let name = found.file_name().unwrap_or(args.run.as_ref());
+    let run = RunId(name.to_string_lossy().into_owned());
     let address = address::of(args.farm.as_deref(), &config)?;
     let finding = async {
         let link = Link::connect(&address, "packtrain resume").await;
@@ -115,7 +111,7 @@ async fn resume(
     };
     let bundle = interrupts.interruptible(bundling).await?;
     let root = bundle.path().join(&manifest.root);
-    let run_args = run_args(&args, &resume.arguments, context)?;
+    let mut request = request(args, &resume.arguments, context)?;
     // Trails are called as they were.
     std::env::set_current_dir(&root).map_err(|error| {
         CliError::infrastructure("cannot work in the run's files").because(&error)
@@ -125,69 +121,61 @@ async fn resume(
         working_directory: root.clone(),
         config_file: manifest.config.as_ref().map(|file| root.join(file)),
     };
-    let workspace = there.workspace(run_args.flags())?;
-    let paths: Vec<PathBuf> = resume
-        .trails
-        .iter()
-        .map(|path| bundle.path().join(path))
-        .map(|path| path.strip_prefix(&root).map(PathBuf::from).unwrap_or(path))
-        .collect();
-    let found = trails::read(&paths)?;
-    if !found.mistakes.is_empty() {
-        return Err(CliError::mistakes("the trail files", found.mistakes));
-    }
-    let resumed = Resumed {
-        link,
-        run,
-        manifest: manifest.clone(),
-        resume,
-        bundle: bundle.path().to_owned(),
-        output,
-    };
-    super::run::farm::resume(run_args, workspace, found, resumed, &there, interrupts).await
+    let trails = resume.trails.iter().map(|path| bundle.path().join(path));
+    let trails = trails.map(|path| path.strip_prefix(&root).map(PathBuf::from).unwrap_or(path));
+    request.trails = trails.collect();
+    let mut prepared = Prepared::read(request, &there)?;
+    prepared.workspace.config.run.output_dir = output;
+    let folder = bundle.path().to_owned();
+    super::run::farm::resume(prepared, link, manifest, resume, folder, interrupts).await
 }
 
-/// The run's own arguments, with what is said anew.
-fn run_args(
-    args: &ResumeArgs,
+/// The run's own request, with what is said anew.
+fn request(
+    args: ResumeArgs,
     arguments: &[String],
     context: &Context,
-) -> Result<RunArgs, CliError> {
+) -> Result<RunRequest, CliError> {
     let program = ["packtrain".to_owned()];
     let parsed = Cli::try_parse_from(program.iter().chain(arguments));
-    let Ok(Command::Run(mut run)) = parsed.map(|cli| cli.command) else {
+    let Ok(Command::Run(run)) = parsed.map(|cli| cli.command) else {
         return Err(CliError::misuse(
             "the run was started by another version of packtrain",
         ));
     };
-    let here = |path: &PathBuf| context.working_directory.join(path);
-    run.secret.clone_from(&args.secret);
-    run.output = None;
-    run.junit = args.junit.as_ref().or(run.junit.as_ref()).map(here);
-    run.html = args.html.as_ref().or(run.html.as_ref()).map(here);
-    run.args_file = run.args_file.as_ref().map(here);
-    run.format = args.format;
-    run.shown = args.shown.clone();
-    run.shown.summary = run.shown.summary.as_ref().map(here);
-    run.trails.clear();
-    Ok(*run)
+    let mut request = run.request()?;
+    request.secrets = args.secret;
+    request.copies = args.shown.copies(Copies {
+        only: request.copies.only,
+        junit: args.junit.or(request.copies.junit),
+        html: args.html.or(request.copies.html),
+        ..Copies::default()
+    });
+    // The process goes elsewhere.
+    let Copies {
+        junit,
+        html,
+        summary,
+        ..
+    } = &mut request.copies;
+    for path in [junit, html, summary].into_iter().flatten() {
+        *path = context.working_directory.join(&*path);
+    }
+    request.format = args.format;
+    request.shown = args.shown;
+    Ok(request)
 }
 
 /// Secrets are stored nowhere, so they are given again.
 fn check_secrets(args: &ResumeArgs, manifest: &Manifest) -> Result<(), CliError> {
-    let given = |name: &String| args.secret.iter().any(|(known, _)| known == name);
-    let missing: Vec<_> = manifest
-        .secrets
-        .iter()
-        .filter(|name| !given(name))
-        .collect();
+    let mut missing = manifest.secrets.clone();
+    missing.retain(|name| args.secret.iter().all(|(known, _)| known != name));
     let Some(first) = missing.first() else {
         return Ok(());
     };
-    let names: Vec<_> = missing.iter().map(|name| name.as_str()).collect();
     Err(CliError::misuse(format!(
         "the run has secrets that are stored nowhere: {}",
-        names.join(", ")
+        missing.join(", ")
     ))
     .hint(format!("give them again: --secret {first}")))
 }

@@ -10,7 +10,7 @@ use packtrain_tools::{Origin, check_name};
 
 use super::Context;
 use crate::exit::CliError;
-use crate::render;
+use crate::{render, reports};
 
 /// Where tools are kept, beside the configuration.
 const TOOLS: &str = "tools";
@@ -40,7 +40,6 @@ server to packtrain.yaml, which it makes where there is none.\n\nExamples:
 )]
 pub(crate) struct NewArgs {
     /// The tool: `app_verbNoun`
-    #[arg(value_name = "NAME")]
     name: String,
 
     /// The language
@@ -202,12 +201,8 @@ pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Exit, CliError> {
             "`{name}` is a tool already, of {whose}"
         )));
     }
-    if workspace
-        .config
-        .mcp_servers
-        .iter()
-        .any(|known| known.name == *name)
-    {
+    let mut sources = workspace.config.mcp_servers.iter();
+    if sources.any(|known| known.name == *name) {
         return Err(CliError::misuse(format!(
             "`{name}` is a tool source already"
         )));
@@ -281,11 +276,8 @@ fn configure(file: &Path, entry: &[String], name: &str, context: &Context) -> Re
     let after = with_entry(text, entry).ok_or_else(by_hand)?;
     replace(file, &after).map_err(|error| by_hand().because(&error))?;
     let is_understood = context.config(Flags::default()).is_ok_and(|loaded| {
-        loaded
-            .config
-            .mcp_servers
-            .iter()
-            .any(|known| known.name == name)
+        let mut sources = loaded.config.mcp_servers.iter();
+        sources.any(|known| known.name == name)
     });
     if is_understood {
         return Ok(());
@@ -303,28 +295,19 @@ fn configure(file: &Path, entry: &[String], name: &str, context: &Context) -> Re
 fn with_entry(text: &str, entry: &[String]) -> Option<String> {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let item = |indent: &str| {
-        let mut lines = String::new();
-        for (index, line) in entry.iter().enumerate() {
-            let sign = if index == 0 { "- " } else { "  " };
-            lines.push_str(&format!("{indent}{sign}{line}{end}"));
-        }
-        lines
+        let lines = entry.join(&format!("{end}{indent}  "));
+        format!("{indent}- {lines}{end}")
     };
     let mut end_of_key = 0;
-    let mut key = None;
-    for line in text.split_inclusive('\n') {
+    let key = text.split_inclusive('\n').find(|line| {
         end_of_key += line.len();
         let bare = line.trim_start_matches('\u{feff}');
-        if KEYS.iter().any(|key| bare.starts_with(key)) {
-            key = Some(line);
-            break;
-        }
-    }
+        KEYS.iter().any(|key| bare.starts_with(key))
+    });
     let Some(key) = key else {
-        let gap = if text.is_empty() || text.ends_with('\n') {
-            ""
-        } else {
-            end
+        let gap = match text.is_empty() || text.ends_with('\n') {
+            true => "",
+            false => end,
         };
         return Some(format!("{text}{gap}mcpServers:{end}{}", item("  ")));
     };
@@ -368,12 +351,8 @@ fn write_all(folder: &Path, files: &[(PathBuf, String)]) -> Result<(), CliError>
 
 /// Writes a file as a whole or not at all; one that a link leads to is written where it is.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
-    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let mut new = file.as_os_str().to_owned();
-    new.push(".new");
-    let new = PathBuf::from(new);
-    std::fs::write(&new, text)?;
-    std::fs::rename(&new, file)
+    let there = file.canonicalize();
+    reports::replace(there.as_deref().unwrap_or(file), text.as_bytes())
 }
 
 fn shown<'p>(path: &'p Path, root: &Path) -> std::path::Display<'p> {

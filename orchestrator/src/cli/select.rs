@@ -1,12 +1,36 @@
 //! `-d`: from what a person writes to devices.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
-use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
+use packtrain_config::Config;
+use packtrain_device_actors::Fleet;
+use packtrain_drivers::{Connector, DeviceId, DeviceInfo, Platform};
 use packtrain_model::suggest::did_you_mean;
 
 use crate::exit::CliError;
 use crate::wiring::{DeviceSelection, Wiring};
+
+/// Devices, and what they are made of.
+pub(crate) type Chosen = (Wiring, Vec<DeviceInfo>);
+
+/// The devices that are wanted, looked for by this process.
+pub(crate) async fn found(
+    selection: DeviceSelection<'_>,
+    config: &Config,
+    headed: bool,
+) -> Result<Chosen, CliError> {
+    chosen(selection, Wiring::new(config, selection, headed).await?)
+}
+
+/// Those that are wanted of the devices that there are.
+pub(crate) fn chosen(
+    selection: DeviceSelection<'_>,
+    mut wiring: Wiring,
+) -> Result<Chosen, CliError> {
+    let devices = select(selection, &mut wiring)?;
+    Ok((wiring, devices))
+}
 
 /// The devices, in the order they were asked for, each once.
 pub(crate) fn select(
@@ -55,6 +79,19 @@ pub(crate) fn select(
     Ok(chosen)
 }
 
+/// These devices, ready to be leased.
+pub(crate) fn fleet(
+    wiring: &Wiring,
+    devices: &[DeviceInfo],
+    around: impl Fn(Arc<dyn Connector>) -> Arc<dyn Connector>,
+) -> Result<Fleet, CliError> {
+    let connectors = wiring.connectors().iter();
+    let wanted = connectors.filter(|one| devices.iter().any(|device| device.id == *one.id()));
+    let connectors: Vec<_> = wanted.map(Arc::clone).map(around).collect();
+    let arbiters = crate::workplace::arbiters(connectors.len());
+    Fleet::start(connectors, &arbiters).map_err(|error| CliError::misuse(error.to_string()))
+}
+
 /// All devices of the configuration.
 pub(crate) fn known(wiring: &Wiring) -> Vec<DeviceInfo> {
     wiring
@@ -89,10 +126,7 @@ fn matching<'a>(
             .clone()
             .unwrap_or_else(|| unusable.state.to_string());
         let error = CliError::infrastructure(format!("{wanted} cannot be used: {why}"));
-        return Err(match &unusable.hint {
-            Some(hint) => error.hint(hint.clone()),
-            None => error,
-        });
+        return Err(error.hinted(unusable.hint.clone()));
     }
     let exact = all(&|device| device.id.to_string() == wanted);
     if !exact.is_empty() {

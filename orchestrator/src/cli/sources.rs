@@ -9,7 +9,7 @@ use packtrain_model::Exit;
 use packtrain_tools::SourceStatus;
 use serde_json::json;
 
-use super::tools::columns;
+use super::listed::{columns, data};
 use super::{Context, Format};
 use crate::exit::CliError;
 use crate::sources::{Purpose, RunStatus, RunningSources, STATUS_FILE};
@@ -126,9 +126,25 @@ fn read(folder: &Path) -> Result<RunStatus, CliError> {
 
 fn print(sources: &[SourceStatus], format: Format) {
     if format == Format::Json {
-        render::out(&json!({ "schema_version": 1, "sources": sources }).to_string());
-        return;
+        return data(json!({ "sources": sources }));
     }
+    let row = |source: &SourceStatus| {
+        let pids: Vec<_> = source.pids.iter().map(u32::to_string).collect();
+        [
+            source.name.clone(),
+            source.state.clone(),
+            source.transport.clone(),
+            source.protocol.clone().unwrap_or_default(),
+            pids.join(","),
+            source.tools.to_string(),
+            match source.active {
+                0 => source.calls.to_string(),
+                active => format!("{} ({active} now)", source.calls),
+            },
+            source.restarts.to_string(),
+        ]
+    };
+    let rows: Vec<_> = sources.iter().map(row).collect();
     let heading = [
         "SOURCE",
         "STATE",
@@ -139,27 +155,7 @@ fn print(sources: &[SourceStatus], format: Format) {
         "CALLS",
         "RESTARTS",
     ];
-    let rows: Vec<_> = sources
-        .iter()
-        .map(|source| {
-            let pids: Vec<_> = source.pids.iter().map(u32::to_string).collect();
-            let calls = match source.active {
-                0 => source.calls.to_string(),
-                active => format!("{} ({active} now)", source.calls),
-            };
-            [
-                source.name.clone(),
-                source.state.clone(),
-                source.transport.clone(),
-                source.protocol.clone().unwrap_or_default(),
-                pids.join(","),
-                source.tools.to_string(),
-                calls,
-                source.restarts.to_string(),
-            ]
-        })
-        .collect();
-    render::out(columns(&heading, &rows).trim_end());
+    render::out(&columns(&heading, &rows));
     for source in sources {
         for note in &source.notes {
             render::say(&format!("{}: note: {note}", source.name));

@@ -8,13 +8,14 @@ use packtrain_drivers::{DeviceInfo, Platform};
 use packtrain_model::Exit;
 use packtrain_model::suggest::did_you_mean;
 use packtrain_tools::{Origin, Registry, ToolSpec, Toolsets};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::select::select;
-use super::{Context, Format, Workspace};
+pub(crate) use super::listed::columns;
+use super::listed::data;
+use super::{Context, Format, select};
 use crate::exit::CliError;
 use crate::sources::{Purpose, RunningSources};
-use crate::wiring::{DeviceSelection, Wiring};
+use crate::wiring::DeviceSelection;
 use crate::{render, runtime};
 
 /// How long what was started for it may take to end.
@@ -23,7 +24,6 @@ const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
     /// Show this tool with its arguments
-    #[arg(value_name = "NAME")]
     name: Option<String>,
 
     /// Only tools that work on android, ios or web
@@ -55,27 +55,21 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
         return print(args, &tools.registry, &tools.toolsets, None);
     };
     let words = [device.clone()];
-    let workspace = Workspace {
-        config: loaded.config,
-        root: loaded.root,
-        registry: tools.registry,
-    };
     runtime::block_on_stoppable(async |interrupts| {
         let wanted = DeviceSelection {
             words: &words,
             all: false,
         };
-        let wiring = Wiring::new(&workspace.config, wanted, false);
-        let mut wiring = interrupts.interruptible(wiring).await?;
-        let chosen = select(wanted, &mut wiring)?;
+        let finding = select::found(wanted, &loaded.config, false);
+        let (wiring, chosen) = interrupts.interruptible(finding).await?;
         let Some(device) = chosen.first().cloned() else {
             return Err(CliError::misuse(format!(
                 "there is no device `{}`",
                 words[0]
             )));
         };
-        let purpose = Purpose::on(device.clone(), &workspace.root);
-        let sources = RunningSources::start(&workspace.config, workspace.registry, purpose);
+        let purpose = Purpose::on(device.clone(), &loaded.root);
+        let sources = RunningSources::start(&loaded.config, tools.registry, purpose);
         let sources = interrupts.interruptible(sources).await?;
         let registry = sources.registry().snapshot();
         let (toolsets, _) =
@@ -103,32 +97,29 @@ fn print(
         });
         return Ok(Exit::Passed);
     }
-    let specs = registry
-        .all()
-        .map(|tool| tool.spec())
-        .filter(|spec| args.platform.is_none_or(|platform| spec.works_on(platform)));
-    match args.format {
-        Format::Json => {
-            let tools: Vec<_> = specs.map(|spec| as_json(spec, toolsets, device)).collect();
-            render::out(&json!({ "schema_version": 1, "tools": tools }).to_string());
-        }
-        Format::Text => {
-            let specs: Vec<_> = specs.collect();
-            let text = if specs.iter().all(|spec| spec.origin == Origin::BuiltIn) {
-                let row = |spec: &&ToolSpec| [spec.name.clone(), at(spec, device), what(spec)];
-                let rows: Vec<_> = specs.iter().map(row).collect();
-                columns(&["TOOL", "WHERE", "WHAT"], &rows)
-            } else {
-                let row = |spec: &&ToolSpec| {
-                    let from = from(spec).unwrap_or_default();
-                    [spec.name.clone(), at(spec, device), from, what(spec)]
-                };
-                let rows: Vec<_> = specs.iter().map(row).collect();
-                columns(&["TOOL", "WHERE", "FROM", "WHAT"], &rows)
-            };
-            render::out(&text);
-        }
+    let specs = registry.all().map(|tool| tool.spec());
+    let works = |spec: &&ToolSpec| (args.platform).is_none_or(|platform| spec.works_on(platform));
+    let specs: Vec<_> = specs.filter(works).collect();
+    if args.format == Format::Json {
+        let tools = specs.iter().map(|spec| as_json(spec, toolsets, device));
+        data(json!({ "tools": tools.collect::<Vec<_>>() }));
+        return Ok(Exit::Passed);
     }
+    let rows = specs.iter().map(|spec| {
+        let from = from(spec).unwrap_or_default();
+        [spec.name.clone(), at(spec, device), from, what(spec)]
+    });
+    let rows: Vec<_> = rows.collect();
+    let are_ours = specs.iter().all(|spec| spec.origin == Origin::BuiltIn);
+    render::out(&match are_ours {
+        true => {
+            let rows = rows
+                .into_iter()
+                .map(|[tool, place, _, what]| [tool, place, what]);
+            columns(&["TOOL", "WHERE", "WHAT"], &rows.collect::<Vec<_>>())
+        }
+        false => columns(&["TOOL", "WHERE", "FROM", "WHAT"], &rows),
+    });
     Ok(Exit::Passed)
 }
 
@@ -182,7 +173,7 @@ fn details(spec: &ToolSpec, toolsets: &Toolsets, device: Option<&DeviceInfo>) ->
             .unwrap_or_default()
             .replace('\n', " ");
         let default = match schema.get("default") {
-            Some(serde_json::Value::Null) | None => String::new(),
+            Some(Value::Null) | None => String::new(),
             Some(value) => format!(" [default: {value}]"),
         };
         let (kind, words) = (kind(schema), words(schema));
@@ -194,24 +185,22 @@ fn details(spec: &ToolSpec, toolsets: &Toolsets, device: Option<&DeviceInfo>) ->
 }
 
 /// The type of an argument, as far as its schema names one.
-fn kind(schema: &serde_json::Value) -> String {
-    let one = |kind: &serde_json::Value| kind.as_str().map(str::to_owned);
-    let named = one(&schema["type"]).or_else(|| {
-        let several = schema["type"].as_array()?.iter().filter_map(one);
-        Some(
-            several
-                .filter(|kind| kind != "null")
-                .collect::<Vec<_>>()
-                .join(" or "),
-        )
-    });
-    named.map_or_else(String::new, |kind| format!(" <{kind}>"))
+fn kind(schema: &Value) -> String {
+    let kinds: Vec<_> = match &schema["type"] {
+        Value::String(one) => vec![one.as_str()],
+        Value::Array(several) => {
+            let several = several.iter().filter_map(Value::as_str);
+            several.filter(|kind| *kind != "null").collect()
+        }
+        _ => return String::new(),
+    };
+    format!(" <{}>", kinds.join(" or "))
 }
 
 /// The words that an argument may be.
-fn words(schema: &serde_json::Value) -> String {
+fn words(schema: &Value) -> String {
     let words = schema["enum"].as_array().into_iter().flatten();
-    let words: Vec<_> = words.filter_map(serde_json::Value::as_str).collect();
+    let words: Vec<_> = words.filter_map(Value::as_str).collect();
     if words.is_empty() {
         String::new()
     } else {
@@ -226,7 +215,7 @@ fn example(spec: &ToolSpec) -> String {
     // Of a tool that needs one of several, one that says what is meant.
     let telling = ["ref", "url", "text"].into_iter();
     let mut telling = telling.filter(|name| properties.get(name).is_some());
-    let mut given: Vec<_> = required.filter_map(serde_json::Value::as_str).collect();
+    let mut given: Vec<_> = required.filter_map(Value::as_str).collect();
     given.extend(telling.next().filter(|name| !given.contains(name)));
     let given: Vec<_> = (given.into_iter())
         .map(|name| {
@@ -245,7 +234,7 @@ fn example(spec: &ToolSpec) -> String {
 }
 
 /// Something of the type that an argument wants.
-fn placeholder(name: &str, schema: &serde_json::Value) -> String {
+fn placeholder(name: &str, schema: &Value) -> String {
     match schema["type"].as_str() {
         _ if name == "ref" => "'button \"Save\"'".to_owned(),
         _ if name == "url" => "https://example.com/".to_owned(),
@@ -264,10 +253,8 @@ fn from(spec: &ToolSpec) -> Option<String> {
 
 /// What it is for, in one line.
 fn what(spec: &ToolSpec) -> String {
-    spec.description
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words: Vec<_> = spec.description.split_whitespace().collect();
+    words.join(" ")
 }
 
 fn toolset_ids<'t>(spec: &ToolSpec, toolsets: &'t Toolsets) -> Vec<&'t str> {
@@ -275,7 +262,7 @@ fn toolset_ids<'t>(spec: &ToolSpec, toolsets: &'t Toolsets) -> Vec<&'t str> {
     of_it.map(|toolset| toolset.id.as_str()).collect()
 }
 
-fn as_json(spec: &ToolSpec, toolsets: &Toolsets, device: Option<&DeviceInfo>) -> serde_json::Value {
+fn as_json(spec: &ToolSpec, toolsets: &Toolsets, device: Option<&DeviceInfo>) -> Value {
     let mut told = json!({
         "name": spec.name,
         "description": spec.description,
@@ -296,51 +283,8 @@ fn as_json(spec: &ToolSpec, toolsets: &Toolsets, device: Option<&DeviceInfo>) ->
 
 fn platforms(spec: &ToolSpec) -> String {
     if spec.platforms.is_empty() {
-        "everywhere".to_owned()
-    } else {
-        spec.platforms
-            .iter()
-            .map(|platform| platform.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
+        return "everywhere".to_owned();
     }
-}
-
-/// The most of a cell, in characters.
-const MOST_OF_A_CELL: usize = 300;
-
-/// Rows below a heading, each column as wide as it must be.
-pub(crate) fn columns<const N: usize>(heading: &[&str; N], rows: &[[String; N]]) -> String {
-    let rows: Vec<[String; N]> = rows
-        .iter()
-        .map(|row| std::array::from_fn(|column| cell(&row[column])))
-        .collect();
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .chain([heading[column].len()])
-            .max()
-            .unwrap_or_default()
-    };
-    let widths: Vec<_> = (0..N).map(width).collect();
-    let line = |cells: &[&str]| {
-        let padded: Vec<_> = cells
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        padded.join("  ").trim_end().to_owned() + "\n"
-    };
-    let mut text = line(heading);
-    for row in &rows {
-        let cells: Vec<_> = row.iter().map(String::as_str).collect();
-        text.push_str(&line(&cells));
-    }
-    text
-}
-
-/// What fits into a cell: others may have written it.
-fn cell(text: &str) -> String {
-    let shown = text.chars().filter(|letter| !letter.is_control());
-    shown.take(MOST_OF_A_CELL).collect()
+    let platforms = spec.platforms.iter().map(|platform| platform.as_str());
+    platforms.collect::<Vec<_>>().join(", ")
 }

@@ -9,8 +9,7 @@ use packtrain_tools::toolsets::{
 };
 use serde_json::json;
 
-use super::tools::columns;
-use super::{Context, Format, check};
+use super::{Context, Format, check, listed};
 use crate::exit::CliError;
 use crate::toolsets::{Place, Stored, ToolsetStore};
 use crate::{render, runtime};
@@ -27,13 +26,7 @@ pub(crate) struct ToolsetsArgs {
     command: Option<ToolsetsCommand>,
 
     /// How to print it
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT"
-    )]
+    #[arg(long, global = true, value_enum, default_value_t)]
     format: Format,
 }
 
@@ -46,7 +39,6 @@ enum ToolsetsCommand {
     /// Tool sources are started when the toolset has tools that may be theirs.
     Show {
         /// The toolset
-        #[arg(value_name = "NAME")]
         name: String,
     },
     /// Accept the definition that a tool has now
@@ -55,16 +47,13 @@ enum ToolsetsCommand {
     /// offered the tool when they equip it again.
     Accept {
         /// The toolset
-        #[arg(value_name = "NAME")]
         name: String,
         /// The tool: `sign_in`, or with its source `acme.sign_in`
-        #[arg(value_name = "TOOL")]
         tool: String,
     },
     /// Delete a toolset and its notes
     Delete {
         /// The toolset
-        #[arg(value_name = "NAME")]
         name: String,
     },
 }
@@ -90,8 +79,8 @@ pub(crate) fn run(args: &ToolsetsArgs, context: &Context) -> Result<Exit, CliErr
         }
         Some(ToolsetsCommand::Delete { name }) => {
             runtime::block_on(async { Ok(store.delete(name).await?) })?;
-            let data = json!({ "schema_version": 1, "deleted": name });
-            done(args.format, &data, &format!("deleted {name}"));
+            let data = json!({ "deleted": name });
+            done(args.format, data, &format!("deleted {name}"));
         }
     }
     Ok(Exit::Passed)
@@ -120,32 +109,21 @@ fn listed(
 
 fn list(store: &ToolsetStore, format: Format, context: &Context) {
     let listing = store.list();
-    match format {
-        Format::Json => {
-            let toolsets: Vec<_> = listing.toolsets.iter().map(as_json).collect();
-            let problems = &listing.problems;
-            let told = json!({ "schema_version": 1, "toolsets": toolsets, "problems": problems });
-            render::out(&told.to_string());
-        }
-        Format::Text if listing.toolsets.is_empty() => {
-            render::say("no toolsets; agents build them with `build-toolset`");
-        }
-        Format::Text => {
-            let row = |stored: &Stored| {
-                let toolset = &stored.toolset;
-                [
-                    toolset.name.clone(),
-                    toolset.tools.len().to_string(),
-                    toolset.note_count().to_string(),
-                    place(stored.place).to_owned(),
-                    toolset.description.clone().unwrap_or_default(),
-                ]
-            };
-            let rows: Vec<_> = listing.toolsets.iter().map(row).collect();
-            let heading = ["TOOLSET", "TOOLS", "NOTES", "FROM", "WHAT"];
-            render::out(&columns(&heading, &rows));
-        }
-    }
+    let toolsets: Vec<_> = listing.toolsets.iter().map(as_json).collect();
+    let told = json!({ "toolsets": toolsets, "problems": listing.problems });
+    let rows = listing.toolsets.iter().map(|stored| {
+        let toolset = &stored.toolset;
+        [
+            toolset.name.clone(),
+            toolset.tools.len().to_string(),
+            toolset.note_count().to_string(),
+            place(stored.place).to_owned(),
+            toolset.description.clone().unwrap_or_default(),
+        ]
+    });
+    let none = "no toolsets; agents build them with `build-toolset`";
+    let heading = ["TOOLSET", "TOOLS", "NOTES", "FROM", "WHAT"];
+    listed::list(format, told, none, heading, rows);
     let problems = listing.problems.iter();
     for problem in problems.filter(|_| format == Format::Text) {
         render::warning(problem, context.color);
@@ -175,9 +153,8 @@ fn show(stored: &Stored, listed: &[ListedTool], format: Format) {
             })
         });
         let mut told = as_json(stored);
-        told["schema_version"] = json!(1);
         told["tools"] = json!(tools.collect::<Vec<_>>());
-        return render::out(&told.to_string());
+        return listed::data(told);
     }
     let mut text = format!("{}\n", toolset.name);
     if let Some(description) = &toolset.description {
@@ -223,23 +200,15 @@ fn accept(
         is_there.then_some((toolset, ())).ok_or_else(outside)
     };
     runtime::block_on(async { store.change(name, accepting).await.map(drop) })?;
-    let data = json!({
-        "schema_version": 1,
-        "toolset": name,
-        "tool": shown,
-        "accepted": ref_id(tool),
-    });
-    done(
-        format,
-        &data,
-        &format!("{name}: accepted {shown} as it is defined now"),
-    );
+    let data = json!({ "toolset": name, "tool": shown, "accepted": ref_id(tool) });
+    let words = format!("{name}: accepted {shown} as it is defined now");
+    done(format, data, &words);
     Ok(())
 }
 
-fn done(format: Format, data: &serde_json::Value, words: &str) {
+fn done(format: Format, data: serde_json::Value, words: &str) {
     match format {
-        Format::Json => render::out(&data.to_string()),
+        Format::Json => listed::data(data),
         Format::Text => render::say(words),
     }
 }

@@ -10,7 +10,7 @@ use packtrain_model::Exit;
 use packtrain_virtual::arrivals::Arrivals;
 use serde_json::json;
 
-use super::{Context, Format};
+use super::{Context, Format, listed};
 use crate::exit::CliError;
 use crate::shutdown::Interrupts;
 use crate::wiring::phones;
@@ -129,63 +129,47 @@ async fn up(
         .await?;
     match format {
         Format::Json => {
-            let android: Vec<_> = fleet
-                .android()
-                .iter()
-                .map(|phone| {
-                    json!({
-                        "name": phone.device().name(),
-                        "model": phone.model(),
-                        "serial": phone.serial(),
-                        "adb": phone.address().to_string(),
-                    })
+            let android = fleet.android().iter().map(|phone| {
+                json!({
+                    "name": phone.device().name(),
+                    "model": phone.model(),
+                    "serial": phone.serial(),
+                    "adb": phone.address().to_string(),
                 })
-                .collect();
-            let ios: Vec<_> = fleet
-                .ios()
-                .iter()
-                .map(|phone| {
-                    json!({
-                        "name": phone.device().name(),
-                        "model": phone.model(),
-                        "udid": phone.udid().0,
-                        "wda": format!("http://{}", phone.wda_address()),
-                    })
+            });
+            let ios = fleet.ios().iter().map(|phone| {
+                json!({
+                    "name": phone.device().name(),
+                    "model": phone.model(),
+                    "udid": phone.udid().0,
+                    "wda": format!("http://{}", phone.wda_address()),
                 })
-                .collect();
+            });
+            let (android, ios): (Vec<_>, Vec<_>) = (android.collect(), ios.collect());
             // For clients that ask an adb server even where they drive phones directly.
             let adb_server = fleet.start_adb_server().await.map_err(|error| {
                 CliError::infrastructure("cannot listen for adb").because(&error)
             })?;
             let usbmuxd = fleet.usbmuxd_address().map(|address| address.to_string());
-            render::out(
-                &json!({
-                    "schema_version": 1,
-                    "android": android,
-                    "ios": ios,
-                    "usbmuxd": usbmuxd,
-                    "adb_server": adb_server.to_string(),
-                })
-                .to_string(),
-            );
+            listed::data(json!({
+                "android": android,
+                "ios": ios,
+                "usbmuxd": usbmuxd,
+                "adb_server": adb_server.to_string(),
+            }));
         }
         Format::Text => {
             for phone in fleet.android() {
+                let (name, model) = (phone.device().name(), phone.model());
                 render::out(&format!(
-                    "{} ({}): adb connect {}",
-                    phone.device().name(),
-                    phone.model(),
+                    "{name} ({model}): adb connect {}",
                     phone.address()
                 ));
             }
             for phone in fleet.ios() {
-                render::out(&format!(
-                    "{} ({}, {}): http://{}",
-                    phone.device().name(),
-                    phone.model(),
-                    phone.udid().0,
-                    phone.wda_address()
-                ));
+                let (name, model) = (phone.device().name(), phone.model());
+                let (udid, address) = (&phone.udid().0, phone.wda_address());
+                render::out(&format!("{name} ({model}, {udid}): http://{address}"));
             }
             if let Some(address) = fleet.usbmuxd_address() {
                 render::out(&format!("usbmuxd: USBMUXD_SOCKET_ADDRESS={address}"));

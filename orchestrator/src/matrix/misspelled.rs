@@ -12,7 +12,7 @@ use packtrain_model::template::references;
 use packtrain_model::trail::Trail;
 use packtrain_model::{Diagnostic, Source};
 
-use super::{Wanted, given_axis, named, plain};
+use super::{Wanted, given_axis, inline, named, plain};
 use crate::exit::CliError;
 use crate::names::{SLIPS, place, refused};
 use crate::trails;
@@ -108,9 +108,7 @@ pub fn misspelled_of_trail(trail: &Trail, loaded: &Loaded, axes: &NamedAxes) -> 
         let at = place(trail, &["matrix"]);
         return vec![Diagnostic::error(&trail.source, at, told.message).hint(told.hint)];
     }
-    let inline = trail.config.matrix.clone();
-    let inline = inline.and_then(|inline| packtrain_config::matrix(inline).ok());
-    let Some(matrix) = inline else {
+    let Some(matrix) = inline(trail) else {
         return Vec::new();
     };
     let misspelled = axes.misspelled(&matrix).into_iter();
@@ -129,11 +127,11 @@ pub fn misspelled_of_trail(trail: &Trail, loaded: &Loaded, axes: &NamedAxes) -> 
 pub fn misspelled_of_run<'t>(
     trails: impl Iterator<Item = &'t Trail> + Clone,
     loaded: &Loaded,
-    wanted: Wanted<'_>,
+    wanted: &Wanted,
     axes: &NamedAxes,
 ) -> Result<Vec<Diagnostic>, CliError> {
     let mut given = Matrix::default();
-    for text in wanted.axes {
+    for text in &wanted.axes {
         let (axis, values) = given_axis(text)?;
         given.axes.0.push((axis, plain(values)));
     }
@@ -153,16 +151,11 @@ pub fn misspelled_of_run<'t>(
         found.extend(odd.map(|(why, meant)| told(axis, why, meant)));
     }
     let is_of_trails = wanted.name.is_none() && wanted.axes.is_empty();
-    let mut names: BTreeSet<&str> = wanted.name.into_iter().collect();
+    let mut names: BTreeSet<&str> = wanted.name.as_deref().into_iter().collect();
     for trail in trails.filter(|_| is_of_trails) {
         found.extend(misspelled_of_trail(trail, loaded, axes));
-        names.extend(
-            trail
-                .config
-                .matrix
-                .as_ref()
-                .and_then(serde_json::Value::as_str),
-        );
+        let named = trail.config.matrix.as_ref();
+        names.extend(named.and_then(serde_json::Value::as_str));
     }
     found.extend(misspelled(loaded, axes, |name| names.contains(name)));
     Ok(found)

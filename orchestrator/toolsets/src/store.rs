@@ -103,10 +103,7 @@ impl From<StoreError> for CliError {
         } else {
             Self::infrastructure(error.to_string())
         };
-        match error.hint() {
-            Some(hint) => told.hint(hint),
-            None => told,
-        }
+        told.hinted(error.hint().map(str::to_owned))
     }
 }
 

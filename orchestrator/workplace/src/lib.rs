@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use actix_rt::{Arbiter, ArbiterHandle};
-use packtrain_config::{Config, ConfigError};
+use packtrain_config::{Config, ConfigError, Loaded};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::Platform;
 use packtrain_engine::Here;
@@ -27,6 +27,17 @@ pub struct Workspace {
     pub root: PathBuf,
     /// The tools that need no source.
     pub registry: Registry,
+}
+
+impl Workspace {
+    /// What was read, with these tools.
+    pub fn of(loaded: Loaded, registry: Registry) -> Self {
+        Self {
+            config: loaded.config,
+            root: loaded.root,
+            registry,
+        }
+    }
 }
 
 /// A configuration with mistakes, as people are told.

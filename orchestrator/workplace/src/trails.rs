@@ -59,15 +59,13 @@ impl LoadedTrail {
                 .map(|(path, trail)| RequestedTrail {
                     matrix: None,
                     trail: Arc::clone(trail),
-                    only: Some(
-                        devices
-                            .iter()
-                            .filter(|device| {
-                                found.file_for(&device.classifiers).as_ref() == Some(path)
-                            })
-                            .map(|device| device.id.clone())
-                            .collect(),
-                    ),
+                    only: {
+                        let devices = devices.iter();
+                        let own = devices.filter(|device| {
+                            found.file_for(&device.classifiers).as_ref() == Some(path)
+                        });
+                        Some(own.map(|device| device.id.clone()).collect())
+                    },
                 })
                 .collect(),
         }
@@ -190,11 +188,8 @@ pub fn parse(file: &Path) -> Result<Result<Parsed, Vec<Diagnostic>>, CliError> {
 /// # Errors
 /// When it cannot be read or is no text.
 pub fn text(file: &Path) -> Result<String, CliError> {
-    let unreadable = |error: &dyn std::error::Error| {
-        CliError::misuse(format!("cannot read {}", file.display())).because(error)
-    };
     let size = std::fs::metadata(file)
-        .map_err(|error| unreadable(&error))?
+        .map_err(|error| unreadable(file, &error))?
         .len();
     if size > LARGEST {
         return Err(CliError::misuse(format!(
@@ -202,24 +197,25 @@ pub fn text(file: &Path) -> Result<String, CliError> {
             file.display()
         )));
     }
-    let bytes = std::fs::read(file).map_err(|error| unreadable(&error))?;
+    let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
     String::from_utf8(bytes)
-        .map_err(|error| unreadable(&error.utf8_error()).hint("trail files are UTF-8"))
+        .map_err(|error| unreadable(file, &error.utf8_error()).hint("trail files are UTF-8"))
+}
+
+fn unreadable(path: &Path, error: &dyn std::error::Error) -> CliError {
+    CliError::misuse(format!("cannot read {}", path.display())).because(error)
 }
 
 fn collect(path: &Path, found: &mut Found) -> Result<(), CliError> {
-    let unreadable = |error: &dyn std::error::Error| {
-        CliError::misuse(format!("cannot read {}", path.display())).because(error)
-    };
     let kind = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             CliError::misuse(format!("{} does not exist", path.display())).hint(FIRST_TRAIL)
         }
-        _ => unreadable(&error),
+        _ => unreadable(path, &error),
     })?;
     if kind.is_file() {
         // A file that is named is a trail, unless its name is that of something else.
-        match classify(path).map_err(|error| unreadable(&error))? {
+        match classify(path).map_err(|error| unreadable(path, &error))? {
             Some(Classified::Companion(kind)) => found.companions.push((path.to_owned(), kind)),
             Some(Classified::Trail(_)) | None => {
                 let path = path.display().to_string();
@@ -229,7 +225,8 @@ fn collect(path: &Path, found: &mut Found) -> Result<(), CliError> {
         return Ok(());
     }
     let (mut files, known) = (Vec::new(), found.companions.len());
-    walk(path, &mut files, &mut found.companions).map_err(|error| unreadable(&error))?;
+    let walked = walk(path, &mut files, &mut found.companions);
+    walked.map_err(|error| unreadable(path, &error))?;
     let below = discover::group(files);
     if below.is_empty() && found.companions.len() == known {
         let message = format!("no trail below {}", path.display());
@@ -246,9 +243,8 @@ fn collect(path: &Path, found: &mut Found) -> Result<(), CliError> {
 pub fn companions(folder: &Path) -> Result<Vec<(PathBuf, Companion)>, CliError> {
     let mut companions = Vec::new();
     if folder.is_dir() {
-        walk(folder, &mut Vec::new(), &mut companions).map_err(|error| {
-            CliError::misuse(format!("cannot read {}", folder.display())).because(&error)
-        })?;
+        let walked = walk(folder, &mut Vec::new(), &mut companions);
+        walked.map_err(|error| unreadable(folder, &error))?;
     }
     Ok(companions)
 }

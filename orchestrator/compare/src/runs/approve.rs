@@ -6,7 +6,7 @@ use std::sync::Arc;
 use packtrain_model::screen::ScreenTree;
 use sha2::{Digest, Sha256};
 
-use super::answer::{ChangeKind, RunComparison};
+use super::answer::{ChangeKind, RunComparison, Unknown};
 use super::baseline::{Baselines, Entry, Stored};
 use super::names;
 use super::screen::{self, Notations};
@@ -51,26 +51,13 @@ pub struct Approval {
     pub why: Vec<String>,
 }
 
-/// What cannot be approved.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Refusal {
-    /// The trail's name.
-    pub trail: String,
-    /// The device and its configuration.
-    pub cell: String,
-    /// Which step; absent for all of them.
-    pub step: Option<u32>,
-    /// Why.
-    pub why: String,
-}
-
 /// What approving comes to.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// What to write.
     pub approvals: Vec<Approval>,
     /// What not, and why.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<Unknown>,
     /// The keys that the run has, by the trail's path and the step's id; every step of its trails is
     /// there.
     pub known: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
@@ -115,7 +102,7 @@ pub fn plan(
             &changes,
             &selection.boxes,
         ) {
-            Err(why) => plan.refusals.push(Refusal {
+            Err(why) => plan.refusals.push(Unknown {
                 trail: run.trails[trail].name.clone(),
                 cell: side.cell_name(cell),
                 step: Some(step),
@@ -129,7 +116,7 @@ pub fn plan(
                 );
                 match written.get(&place) {
                     Some(other) if plan.approvals[*other].entry == approval.entry => (),
-                    Some(other) => plan.refusals.push(Refusal {
+                    Some(other) => plan.refusals.push(Unknown {
                         trail: run.trails[trail].name.clone(),
                         cell: approval.cell,
                         step: Some(step),
@@ -182,7 +169,7 @@ fn refuse(side: &Side<'_>, selection: &Selection, plan: &mut Plan) -> BTreeSet<(
             (None, Went::Passed | Went::Unknown) => continue,
         };
         refused.insert((*trail, *cell));
-        plan.refusals.push(Refusal {
+        plan.refusals.push(Unknown {
             trail: side.run.trails[*trail].name.clone(),
             cell: side.cell_name(*cell),
             step: None,

@@ -5,7 +5,7 @@ use packtrain_config::Config;
 use packtrain_model::Exit;
 use serde_json::json;
 
-use super::super::Format;
+use super::super::{Format, listed};
 use crate::exit::CliError;
 use crate::render;
 use crate::wiring::network::Network;
@@ -24,7 +24,6 @@ pub(crate) enum NetworkCommand {
         #[arg(value_name = "HOST:PORT")]
         address: String,
         /// The code
-        #[arg(value_name = "CODE")]
         code: String,
     },
     /// Disconnect an Android device, or all that are connected over the network
@@ -59,8 +58,7 @@ pub(crate) async fn run(
     };
     match format {
         Format::Json => {
-            let shown = json!({ "schema_version": 1, "done": done, "devices": devices });
-            render::out(&shown.to_string());
+            listed::data(json!({ "done": done, "devices": devices }));
         }
         Format::Text => {
             for device in devices {

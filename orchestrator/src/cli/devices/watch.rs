@@ -8,11 +8,11 @@ use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::Exit;
 use serde_json::{Value, json};
 
-use super::super::{Format, select};
+use super::super::{Format, listed, select};
 use crate::exit::CliError;
 use crate::shutdown::Interrupts;
 use crate::wiring::watch::{Change, Watch};
-use crate::wiring::{Wiring, android};
+use crate::wiring::{UnusablePhone, Wiring, android};
 use crate::{render, runtime};
 
 /// Prints devices and changes until Ctrl-C.
@@ -44,11 +44,7 @@ fn begin(wiring: &Wiring, format: Format) {
                 line("present", &device.id, json!({ "device": device }));
             }
             for device in wiring.unusable() {
-                line(
-                    "unusable",
-                    &android::id(device),
-                    json!({ "unusable": device }),
-                );
+                unusable(device);
             }
         }
     }
@@ -66,13 +62,7 @@ fn tell(change: &Change, format: Format) {
                 line("appeared", &device.id, json!({ "device": device }));
             }
             Change::Vanished(id) => line("vanished", id, json!({})),
-            Change::Unusable(device) => {
-                line(
-                    "unusable",
-                    &android::id(device),
-                    json!({ "unusable": device }),
-                );
-            }
+            Change::Unusable(device) => unusable(device),
         },
     }
 }
@@ -90,10 +80,14 @@ fn in_words(change: &Change) -> String {
     }
 }
 
+fn unusable(device: &UnusablePhone) {
+    let told = json!({ "unusable": device });
+    line("unusable", &android::id(device), told);
+}
+
 fn line(change: &str, id: &DeviceId, mut told: Value) {
-    told["schema_version"] = json!(1);
     told["at"] = json!(Utc::now());
     told["change"] = json!(change);
     told["id"] = json!(id);
-    render::out(&told.to_string());
+    listed::data(told);
 }

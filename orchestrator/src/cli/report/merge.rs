@@ -1,13 +1,12 @@
 //! `packtrain report merge`: the parts that several machines ran, as one run.
 
-use std::path::PathBuf;
-
 use clap::Args;
-use packtrain_model::{Exit, RunId};
+use packtrain_model::Exit;
 use packtrain_record::{MergeError, find_run, mark_latest, merge};
 
-use super::Context;
+use super::{Context, WrittenArgs};
 use crate::cli::Format;
+use crate::cli::run::new_run;
 use crate::exit::CliError;
 use crate::render;
 use crate::reports::{self, Copies};
@@ -22,34 +21,19 @@ pub(super) struct MergeArgs {
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
 
-    /// Folder for runs [default: .packtrain/runs]
-    #[arg(long, value_name = "FOLDER")]
-    output: Option<PathBuf>,
-
-    /// Write JUnit XML here too
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
-
-    /// Write the HTML report here too
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-
-    /// Write a summary in Markdown here
-    #[arg(long, value_name = "FILE")]
-    summary: Option<PathBuf>,
+    #[command(flatten)]
+    written: WrittenArgs,
 }
 
 /// Merges, reports, and answers as the whole run would have.
 pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Exit, CliError> {
-    let root = super::root(args.output.as_ref(), context)?;
+    let root = super::root(args.written.output.as_ref(), context)?;
     let folders = args.runs.iter().map(|wanted| find_run(&root, wanted));
     let folders = folders.collect::<Result<Vec<_>, _>>().map_err(|error| {
         CliError::misuse(error.to_string())
             .hint("a run is its id, or its folder with a slash in it; `packtrain runs` lists them")
     })?;
-    let now = chrono::Utc::now();
-    let salt = now.timestamp_subsec_nanos() ^ std::process::id().rotate_left(13);
-    let run = RunId::new(now, salt);
+    let run = new_run();
     std::fs::create_dir_all(&root).map_err(|error| {
         CliError::infrastructure(format!("cannot create {}", root.display())).because(&error)
     })?;
@@ -72,12 +56,8 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Exit, CliError>
         render::warning(&left_out, context.color);
     }
     let wanted = Copies {
-        only: false,
-        junit: args.junit.clone(),
-        html: args.html.clone(),
-        summary: args.summary.clone(),
-        single_file: false,
         for_ci: true,
+        ..args.written.copies()
     };
     let written = reports::write(&merged.folder, &wanted)?;
     render::say(&written.summary(context.color.on_stderr()));

@@ -1,21 +1,26 @@
 //! The flags of `packtrain run`, and what they say about the configuration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum as _};
 use packtrain_config::Flags;
 use packtrain_engine::Part;
+use packtrain_model::trail::GivenArg;
+use packtrain_model::yaml;
+use serde_json::Value;
 
 use super::choice::ChoiceArgs;
-use super::farm::FarmArgs;
-use super::shown::ShownArgs;
+use super::farm::FarmRequest;
+use super::request::RunRequest;
+use super::shown::Shown;
 use super::trailblaze::TrailblazeFlags;
 use crate::cli::Format;
 use crate::exit::CliError;
 use crate::matrix::Wanted;
+use crate::reports::Copies;
 
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Args)]
 #[command(after_help = "Examples:
   packtrain run trails/login.trail.yaml -d web/desktop,web/phone
   packtrain run trails --all-devices --tags smoke --retries 1
@@ -25,99 +30,90 @@ The other flags of `trailblaze run` are accepted too.")]
 pub(crate) struct RunArgs {
     /// Trail files, or folders that hold some [default: the configured trailsDir]
     #[arg(value_name = "TRAIL")]
-    pub(crate) trails: Vec<PathBuf>,
+    trails: Vec<PathBuf>,
 
     /// Devices: web/desktop, a whole platform (web), or a name; repeat or separate by commas
     #[arg(short, long, value_delimiter = ',', value_name = "DEVICE")]
-    pub(crate) device: Vec<String>,
+    device: Vec<String>,
 
     /// Every device that is configured or connected
     #[arg(long, conflicts_with = "device")]
-    pub(crate) all_devices: bool,
+    all_devices: bool,
 
-    /// Run in the configurations of this matrix of packtrain.yaml
-    #[arg(long, value_name = "NAME")]
-    pub(crate) matrix: Option<String>,
-
-    /// Vary an axis: locale=de-DE,en-US; repeatable
-    #[arg(long, value_name = "AXIS=VALUES")]
-    pub(crate) axis: Vec<String>,
-
-    /// Only configurations with these values: locale=de-DE,viewport=390x844; repeatable
-    #[arg(long, value_name = "AXIS=VALUE,..")]
-    pub(crate) cell: Vec<String>,
+    #[command(flatten)]
+    matrix: Wanted,
 
     /// Only trails with one of these tags
     #[arg(long, value_delimiter = ',', value_name = "TAG")]
-    pub(crate) tags: Vec<String>,
+    tags: Vec<String>,
 
     /// Every trail on every device (all), or every trail once on whichever is free (split); 2/4 is the
     /// second of four machines that share the run
     #[arg(long, value_delimiter = ',', value_name = "HOW|N/M")]
-    pub(crate) shard: Vec<ShardArg>,
+    shard: Vec<ShardArg>,
 
     #[command(flatten)]
-    pub(crate) choice: ChoiceArgs,
+    choice: ChoiceArgs,
 
     /// Try a failed trail again, up to N times; a pass after a failure is flaky
     #[arg(long, value_name = "N")]
-    pub(crate) retries: Option<u32>,
+    retries: Option<u32>,
 
     /// How long to wait before that, twice as long each time: 2s
     #[arg(long, value_name = "TIME")]
-    pub(crate) retry_delay: Option<String>,
+    retry_delay: Option<String>,
 
     /// Stop everything after the first failure
     #[arg(long)]
-    pub(crate) fail_fast: bool,
+    fail_fast: bool,
 
     /// How long one trail may take on one device: 90s, 5m [default: 10m]
     #[arg(long, value_name = "TIME")]
-    pub(crate) timeout: Option<String>,
+    timeout: Option<String>,
 
     /// How long one step may take
     #[arg(long, value_name = "TIME")]
-    pub(crate) step_timeout: Option<String>,
+    step_timeout: Option<String>,
 
     /// How long the whole run may take; what is not done by then has failed
     #[arg(long, value_name = "TIME")]
-    pub(crate) time_limit: Option<String>,
+    time_limit: Option<String>,
 
     /// Fail a call when several elements match where one is meant
     #[arg(long)]
-    pub(crate) strict: bool,
+    strict: bool,
 
     /// Let the trails remember a value; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
-    pub(crate) memory: Vec<(String, String)>,
+    memory: Vec<(String, String)>,
 
     /// The same, but never shown anywhere; NAME alone takes it from the environment
     #[arg(long, value_name = "NAME[=VALUE]", value_parser = secret)]
-    pub(crate) secret: Vec<(String, String)>,
+    pub(super) secret: Vec<(String, String)>,
 
     /// An argument of the trails; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
-    pub(crate) arg: Vec<(String, String)>,
+    arg: Vec<(String, String)>,
 
     /// A YAML file of arguments
     #[arg(long, value_name = "FILE")]
-    pub(crate) args_file: Option<PathBuf>,
+    args_file: Option<PathBuf>,
 
     /// The app under test: a target of the configuration
     #[arg(long, value_name = "NAME")]
-    pub(crate) target: Option<String>,
+    target: Option<String>,
 
     /// Base URL: what relative URLs are resolved against
     #[arg(long, value_name = "URL")]
-    pub(crate) base_url: Option<String>,
+    base_url: Option<String>,
 
     /// Use this driver instead of the one a trail pins
     #[arg(long, value_name = "DRIVER")]
-    pub(crate) driver: Option<String>,
+    driver: Option<String>,
 
     /// Show the browsers' windows
     #[arg(long, alias = "no-headless")]
-    pub(crate) headed: bool,
+    headed: bool,
 
     /// What is done anyway
     #[arg(
@@ -128,56 +124,56 @@ pub(crate) struct RunArgs {
         require_equals = true,
         default_missing_value = "true"
     )]
-    pub(crate) headless: Option<bool>,
+    headless: Option<bool>,
 
     /// Connect devices without the daemon, even when it runs
     #[arg(long)]
-    pub(crate) no_daemon: bool,
+    no_daemon: bool,
 
     /// When to keep the screen as a picture [default: all]
     #[arg(long, value_enum, value_name = "WHEN")]
-    pub(crate) screenshots: Option<ScreenshotsArg>,
+    screenshots: Option<ScreenshotsArg>,
 
     /// When to observe the screen for comparison [default: all]
     #[arg(long, value_enum, value_name = "WHEN")]
-    pub(crate) observe: Option<ScreenshotsArg>,
+    observe: Option<ScreenshotsArg>,
 
     /// When to keep Playwright's trace of a session [default: none]
     #[arg(long, value_enum, value_name = "WHEN")]
-    pub(crate) trace: Option<ScreenshotsArg>,
+    trace: Option<ScreenshotsArg>,
 
     /// Most browser contexts at once in a matrix [default: twice the processors, at most 8]
     #[arg(long, value_name = "N")]
-    pub(crate) parallel: Option<u32>,
+    parallel: Option<u32>,
 
     /// Events as lines of JSON on standard output (json), or progress for people (text)
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub(crate) format: Format,
+    format: Format,
 
     /// Folder for runs [default: .packtrain/runs]
     #[arg(long, value_name = "FOLDER")]
-    pub(crate) output: Option<PathBuf>,
+    output: Option<PathBuf>,
 
     /// Write no reports into the run's folder, only the journal
     #[arg(long)]
-    pub(crate) no_report: bool,
+    no_report: bool,
 
     /// Write JUnit XML here too
     #[arg(long, value_name = "FILE")]
-    pub(crate) junit: Option<PathBuf>,
+    junit: Option<PathBuf>,
 
     /// Write the HTML report here too
     #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    html: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) farm: FarmArgs,
+    farm: FarmRequest,
 
     #[command(flatten)]
-    pub(crate) shown: ShownArgs,
+    shown: Shown,
 
     #[command(flatten)]
-    pub(crate) trailblaze: TrailblazeFlags,
+    pub(super) trailblaze: TrailblazeFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,36 +210,68 @@ pub(crate) enum ScreenshotsArg {
 }
 
 impl RunArgs {
-    /// What the flags say about matrices.
-    pub(super) fn matrices(&self) -> Wanted<'_> {
-        Wanted {
-            name: self.matrix.as_deref(),
-            axes: &self.axis,
-            cells: &self.cell,
+    /// What is asked for by them.
+    ///
+    /// # Errors
+    /// When they contradict each other, or a file that they name cannot be read.
+    pub(crate) fn request(mut self) -> Result<RunRequest, CliError> {
+        let (flags, part) = (self.flags(), self.part()?);
+        let mut farm = self.farm.is_wanted().then_some(self.farm);
+        if let Some(farm) = &mut farm {
+            if let Some(trail) = farm.trail() {
+                self.trails.insert(0, trail);
+            }
+            farm.requirement()?;
+            let odd = [
+                (!self.device.is_empty(), "--device"),
+                (self.all_devices, "--all-devices"),
+                (self.choice.last_failed, "--last-failed"),
+                (self.choice.times.is_some(), "--times"),
+                (self.headed, "--headed"),
+            ];
+            if let Some((_, flag)) = odd.iter().find(|(is_given, _)| *is_given) {
+                let odd = CliError::misuse(format!("`{flag}` is not for runs on a farm"));
+                let hint = "`--on` says what devices have to be: --on 'android & api>=33'";
+                return Err(odd.hint(hint));
+            }
         }
-    }
-
-    /// The flags that leave out devices or configurations that the project has.
-    pub(super) fn narrowing(&self) -> Vec<String> {
-        let is_split = self.shard.iter().any(|how| matches!(how, ShardArg::Split));
-        let flags = [
-            ("--device", !self.device.is_empty()),
-            ("--axis", !self.axis.is_empty()),
-            ("--cell", !self.cell.is_empty()),
-            ("--last-failed", self.choice.last_failed),
-            ("--shard", is_split),
-            // Its devices are those that are there at the moment.
-            ("--farm", self.farm.is_wanted()),
-        ];
-        let given = flags.into_iter().filter(|(_, is_given)| *is_given);
-        given.map(|(flag, _)| flag.to_owned()).collect()
+        if let Some(driver) = &self.driver {
+            packtrain_engine::check_driver(driver).map_err(CliError::misuse)?;
+        }
+        let has_cells = self.matrix.name.is_some() || !self.matrix.axes.is_empty();
+        let asks_for_own = self.headed || self.headless.is_some() || self.base_url.is_some();
+        let copies = self.shown.copies(Copies {
+            only: self.no_report,
+            junit: self.junit,
+            html: self.html,
+            ..Copies::default()
+        });
+        Ok(RunRequest {
+            trails: self.trails,
+            devices: self.device,
+            all_devices: self.all_devices,
+            matrix: self.matrix,
+            tags: self.tags,
+            is_split: self.shard.contains(&ShardArg::Split),
+            without_daemon: self.no_daemon || self.choice.list || asks_for_own || has_cells,
+            choice: self.choice.choice(part)?,
+            memory: self.memory,
+            secrets: self.secret,
+            args: given_args(self.args_file.as_deref(), self.arg)?,
+            target: self.target,
+            base_url: self.base_url,
+            driver: self.driver,
+            headed: self.headed || self.headless == Some(false),
+            farm,
+            format: self.format,
+            shown: self.shown,
+            copies,
+            flags,
+        })
     }
 
     /// The part of the run that is for this machine, when several share it.
-    ///
-    /// # Errors
-    /// When `--shard` says several things at once.
-    pub(super) fn part(&self) -> Result<Option<Part>, CliError> {
+    fn part(&self) -> Result<Option<Part>, CliError> {
         let parts = self.shard.iter().filter_map(|shard| match shard {
             ShardArg::Part(part) => Some(*part),
             ShardArg::All | ShardArg::Split => None,
@@ -257,69 +285,68 @@ impl RunArgs {
     }
 
     /// What the flags say about the configuration.
-    pub(crate) fn flags(&self) -> Flags {
-        let mut flags = Flags::default();
-        if let Some(retries) = self.retries {
-            flags = flags.set("--retries", "run.retries", retries);
-        }
-        if let Some(timeout) = &self.timeout {
-            flags = flags.set("--timeout", "run.timeout", timeout.as_str());
-        }
-        if let Some(limit) = &self.time_limit {
-            flags = flags.set("--time-limit", "run.timeLimit", limit.as_str());
-        }
-        if self.strict {
-            flags = flags.set("--strict", "run.strict", true);
-        }
-        if self.fail_fast {
-            flags = flags.set("--fail-fast", "run.failFast", true);
-        }
-        if let Some(folder) = &self.output {
-            flags = flags.set("--output", "run.outputDir", folder.display().to_string());
-        }
-        if let Some(when) = self.screenshots {
-            flags = flags.set("--screenshots", "run.screenshots", when.word());
-        }
-        if let Some(word) = self.shard.iter().find_map(|shard| shard.word()) {
-            flags = flags.set("--shard", "run.shard", word);
-        }
-        if let Some(limit) = &self.step_timeout {
-            flags = flags.set("--step-timeout", "run.stepTimeout", limit.as_str());
-        }
-        if let Some(delay) = &self.retry_delay {
-            flags = flags.set("--retry-delay", "run.retryDelay", delay.as_str());
-        }
-        if let Some(when) = self.observe {
-            flags = flags.set("--observe", "run.observe", when.word());
-        }
-        if let Some(when) = self.trace {
-            flags = flags.set("--trace", "run.trace", when.word());
-        }
-        if let Some(most) = self.parallel {
-            flags = flags.set("--parallel", "run.parallel", most);
-        }
-        flags
+    fn flags(&self) -> Flags {
+        let given = |is_given: bool| is_given.then_some(Value::Bool(true));
+        let text = |text: &Option<String>| text.clone().map(Value::String);
+        let when =
+            |when: Option<ScreenshotsArg>| Some(Value::from(when?.to_possible_value()?.get_name()));
+        let output = self.output.as_ref().map(|path| path.display().to_string());
+        let shard = self.shard.iter().find_map(|shard| match shard {
+            ShardArg::All => Some("all"),
+            ShardArg::Split => Some("split"),
+            ShardArg::Part(_) => None,
+        });
+        let settings = [
+            ("--retries", "run.retries", self.retries.map(Value::from)),
+            ("--timeout", "run.timeout", text(&self.timeout)),
+            ("--time-limit", "run.timeLimit", text(&self.time_limit)),
+            ("--strict", "run.strict", given(self.strict)),
+            ("--fail-fast", "run.failFast", given(self.fail_fast)),
+            ("--output", "run.outputDir", text(&output)),
+            ("--screenshots", "run.screenshots", when(self.screenshots)),
+            ("--shard", "run.shard", shard.map(Value::from)),
+            (
+                "--step-timeout",
+                "run.stepTimeout",
+                text(&self.step_timeout),
+            ),
+            ("--retry-delay", "run.retryDelay", text(&self.retry_delay)),
+            ("--observe", "run.observe", when(self.observe)),
+            ("--trace", "run.trace", when(self.trace)),
+            ("--parallel", "run.parallel", self.parallel.map(Value::from)),
+        ];
+        let given = settings.into_iter();
+        let given = given.filter_map(|(flag, key, value)| Some((flag, key, value?)));
+        given.fold(Flags::default(), |flags, (flag, key, value)| {
+            flags.set(flag, key, value)
+        })
     }
 }
 
-impl ShardArg {
-    const fn word(self) -> Option<&'static str> {
-        match self {
-            Self::All => Some("all"),
-            Self::Split => Some("split"),
-            Self::Part(_) => None,
+/// The trails' arguments, those of the file first.
+///
+/// # Errors
+/// When the file cannot be read or has mistakes.
+fn given_args(
+    file: Option<&Path>,
+    given: Vec<(String, String)>,
+) -> Result<Vec<GivenArg>, CliError> {
+    let mut args = match file {
+        Some(file) => {
+            let name = file.display().to_string();
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| CliError::misuse(format!("cannot read {name}")).because(&error))?;
+            GivenArg::parse_file(&text, &name)
+                .map_err(|mistakes| CliError::files("the arguments file is wrong", mistakes))?
         }
-    }
-}
-
-impl ScreenshotsArg {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Failure => "failure",
-            Self::None => "none",
-        }
-    }
+        None => Vec::new(),
+    };
+    args.extend(given.into_iter().map(|(name, value)| GivenArg {
+        name,
+        value: yaml::Value::word(value),
+        source: None,
+    }));
+    Ok(args)
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

@@ -10,7 +10,7 @@ use clap::Args;
 use packtrain_config::Config;
 use packtrain_engine::{Part, Plan};
 use packtrain_model::trail::Trail;
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 
 use self::times::Times;
 use crate::cli::Context;
@@ -21,11 +21,11 @@ use crate::render;
 const LARGEST_PATTERN: usize = 1024 * 1024;
 
 /// Flags that choose among what is planned.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct ChoiceArgs {
     /// Only trails with a name, title, path or tag in which this regular expression matches
     #[arg(long, value_name = "REGEX")]
-    pub(crate) grep: Option<String>,
+    grep: Option<String>,
 
     /// Only what did not pass in the last run of these trails
     #[arg(long)]
@@ -33,7 +33,7 @@ pub(crate) struct ChoiceArgs {
 
     /// Run everything that many times
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) repeat: Option<u32>,
+    repeat: Option<u32>,
 
     /// Divide by the times in a run's report.json (--shard N/M); the same file on every machine
     #[arg(long, value_name = "FILE", requires = "shard")]
@@ -44,46 +44,79 @@ pub(crate) struct ChoiceArgs {
     pub(crate) list: bool,
 }
 
-/// Narrows a plan to what the flags choose. Without anything to run it is empty, and why is said.
-///
-/// # Errors
-/// When the flags make no sense, or choose nothing.
-pub(super) fn apply(
-    args: &ChoiceArgs,
+/// What of a plan runs.
+#[derive(Default)]
+pub(crate) struct Choice {
+    grep: Option<Regex>,
+    /// Only what did not pass in the last run of these trails.
+    pub(super) last_failed: bool,
+    repeat: Option<u32>,
     part: Option<Part>,
-    plan: &mut Plan,
-    config: &Config,
-    context: &Context,
-) -> Result<(), CliError> {
-    if let Some(pattern) = &args.grep {
-        grep(pattern, plan)?;
-    }
-    if args.last_failed {
-        last_failed::keep(plan, &config.run.output_dir, context)?;
-        if plan.sessions.is_empty() {
-            return Ok(());
+    times: Option<Times>,
+    /// Whether it is only told what would run.
+    pub(super) list: bool,
+}
+
+impl ChoiceArgs {
+    /// What they say, beside the part that is for this machine.
+    ///
+    /// # Errors
+    /// When they make no sense, or the times cannot be read.
+    pub(super) fn choice(self, part: Option<Part>) -> Result<Choice, CliError> {
+        let regex = self.grep.map(|pattern| {
+            let mut regex = RegexBuilder::new(&pattern);
+            regex.size_limit(LARGEST_PATTERN).build().map_err(|error| {
+                CliError::misuse(format!("`--grep {pattern}` is not a regular expression"))
+                    .because(&error)
+            })
+        });
+        if part.is_none() && self.times.is_some() {
+            let alone =
+                CliError::misuse("`--times` divides a run among machines, and there is one");
+            return Err(alone.hint("`--shard 1/4` makes it the first of four"));
         }
-    }
-    if let Some(times) = args.repeat {
-        plan.repeat(times);
-    }
-    match part {
-        Some(part) => take(part, args, plan),
-        None if args.times.is_some() => Err(CliError::misuse(
-            "`--times` divides a run among machines, and there is one",
-        )
-        .hint("`--shard 1/4` makes it the first of four")),
-        None => Ok(()),
+        Ok(Choice {
+            grep: regex.transpose()?,
+            last_failed: self.last_failed,
+            repeat: self.repeat,
+            part,
+            times: self.times.map(Times::read).transpose()?,
+            list: self.list,
+        })
     }
 }
 
-fn grep(pattern: &str, plan: &mut Plan) -> Result<(), CliError> {
-    let regex = RegexBuilder::new(pattern)
-        .size_limit(LARGEST_PATTERN)
-        .build();
-    let regex = regex.map_err(|error| {
-        CliError::misuse(format!("`--grep {pattern}` is not a regular expression")).because(&error)
-    })?;
+impl Choice {
+    /// Narrows a plan to what was chosen. Without anything to run it is empty, and why is said.
+    ///
+    /// # Errors
+    /// When that is nothing, or it cannot be found out.
+    pub(super) fn apply(
+        &self,
+        plan: &mut Plan,
+        config: &Config,
+        context: &Context,
+    ) -> Result<(), CliError> {
+        if let Some(regex) = &self.grep {
+            grep(regex, plan)?;
+        }
+        if self.last_failed {
+            last_failed::keep(plan, &config.run.output_dir, context)?;
+            if plan.sessions.is_empty() {
+                return Ok(());
+            }
+        }
+        if let Some(times) = self.repeat {
+            plan.repeat(times);
+        }
+        if let Some(part) = self.part {
+            take(part, self.times.as_ref(), plan);
+        }
+        Ok(())
+    }
+}
+
+fn grep(regex: &Regex, plan: &mut Plan) -> Result<(), CliError> {
     let matches = |trail: &Trail| {
         let summary = trail.summary();
         let texts = [&summary.name, &summary.title, &summary.path];
@@ -93,7 +126,7 @@ fn grep(pattern: &str, plan: &mut Plan) -> Result<(), CliError> {
     plan.keep(|plan, planned| matches(&plan.trails[planned.trail]));
     if plan.sessions.is_empty() {
         return Err(
-            CliError::misuse(format!("no trail matches `--grep {pattern}`")).hint(
+            CliError::misuse(format!("no trail matches `--grep {regex}`")).hint(
                 "it is looked for in names, titles, paths and tags; `--list` shows the trails",
             ),
         );
@@ -102,17 +135,11 @@ fn grep(pattern: &str, plan: &mut Plan) -> Result<(), CliError> {
 }
 
 /// Leaves one machine's part of the plan.
-fn take(part: Part, args: &ChoiceArgs, plan: &mut Plan) -> Result<(), CliError> {
+fn take(part: Part, times: Option<&Times>, plan: &mut Plan) {
     let all = plan.sessions.len();
-    let times = args.times.as_deref().map(Times::read).transpose()?;
-    plan.take(part, |plan, planned| {
-        times.as_ref().and_then(|times| times.of(plan, planned))
-    });
+    plan.take(part, |plan, planned| times?.of(plan, planned));
     let own = plan.sessions.len();
-    let by = match &args.times {
-        Some(file) => format!(" by the times in {}", file.display()),
-        None => String::new(),
-    };
+    let by = times.map(|times| format!(" by the times in {}", times.file.display()));
+    let by = by.unwrap_or_default();
     render::say(&format!("part {part}: {own} of {all} sessions{by}"));
-    Ok(())
 }

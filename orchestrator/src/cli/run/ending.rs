@@ -21,6 +21,7 @@ const REPORTS_TIMEOUT: Duration = Duration::from_secs(300);
 const CONCLUDE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What the end of a run takes, whoever brings it about.
+#[derive(Default)]
 pub(super) struct Ending {
     pub(super) folder: PathBuf,
     pub(super) copies: Copies,
@@ -31,27 +32,13 @@ pub(super) struct Ending {
     /// The HTML report, once it is made.
     pub(super) html: OnceLock<PathBuf>,
     /// Whether the reports were begun: they are made once.
-    begun: Mutex<bool>,
+    pub(super) begun: Mutex<bool>,
     /// The exit code, once the verdict is said.
-    exit: Mutex<Option<Exit>>,
-    concluded: Condvar,
+    pub(super) exit: Mutex<Option<Exit>>,
+    pub(super) concluded: Condvar,
 }
 
 impl Ending {
-    pub(super) fn new(folder: PathBuf, copies: Copies, format: Format, color: Color) -> Self {
-        Self {
-            folder,
-            copies,
-            format,
-            color,
-            live: None,
-            html: OnceLock::new(),
-            begun: Mutex::new(false),
-            exit: Mutex::default(),
-            concluded: Condvar::new(),
-        }
-    }
-
     /// Concludes a run that ended by itself, or was given up when `verdict` is `None`.
     pub(super) async fn conclude(
         self: &Arc<Self>,
@@ -104,8 +91,7 @@ impl Ending {
             Ok(exit) => *exit,
             Err(error) => error.exit,
         };
-        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
-        self.concluded.notify_all();
+        self.ended(exit);
         concluded
     }
 
@@ -119,6 +105,10 @@ impl Ending {
         if let Some(live) = &self.live {
             live.end(None);
         }
+        self.ended(exit);
+    }
+
+    fn ended(&self, exit: Exit) {
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
         self.concluded.notify_all();
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use packtrain_config::Config;
-use packtrain_engine::{Anywhere, Plan};
+use packtrain_drivers::DeviceInfo;
+use packtrain_engine::Plan;
 use packtrain_farm::bundle::{CollectOptions, Collected, collect};
 use packtrain_farm::link::{Link, Trouble};
 use packtrain_farm::query::{self, Overview};
@@ -14,18 +14,16 @@ use packtrain_farm::requirement::{Requirement, Subject};
 use packtrain_farm::run::{FarmHost, FarmRunOptions, Files};
 use packtrain_farm::wire::{HostAdvert, Manifest, Protocol, Resume, Standing};
 use packtrain_model::{Exit, RunId};
-use packtrain_tools::Registry;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::recording::{Recording, RunFolder};
-use super::{Devices, RunArgs, list, plan, requested};
+use super::Prepared;
+use super::recording::{self, Recording};
 use crate::cli::farm::{address, expression, not_storing};
-use crate::cli::{Context, Workspace};
 use crate::exit::CliError;
+use crate::render;
 use crate::shutdown::Interrupts;
-use crate::{render, trails};
 
 /// How long the farm may be in trouble without a word about it.
 const TROUBLE_GRACE: Duration = Duration::from_secs(2);
@@ -33,9 +31,9 @@ const TROUBLE_GRACE: Duration = Duration::from_secs(2);
 const DEVICES_POLL: Duration = Duration::from_millis(500);
 
 /// How a run asks a farm for devices.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "On a farm")]
-pub(crate) struct FarmArgs {
+pub(crate) struct FarmRequest {
     /// Run on the devices of a farm: this one, or the one that is configured
     #[arg(long, value_name = "URL", num_args = 0..=1)]
     farm: Option<Option<String>>,
@@ -43,18 +41,18 @@ pub(crate) struct FarmArgs {
     /// What devices have to be: 'android & api>=33' [default: any that the trails are for, or what the
     /// configuration says]
     #[arg(long, value_name = "EXPR", requires = "farm")]
-    on: Option<String>,
+    pub(super) on: Option<String>,
 
     /// How many sessions of each trail [default: one on every device that matches]
     #[arg(long, value_name = "N", requires = "farm", value_parser = clap::value_parser!(u32).range(1..))]
-    count: Option<u32>,
+    pub(super) count: Option<u32>,
 
     /// Wait until so many devices match
     #[arg(long, value_name = "N", requires = "farm", value_parser = clap::value_parser!(u32).range(1..))]
     min_devices: Option<u32>,
 }
 
-impl FarmArgs {
+impl FarmRequest {
     pub(super) const fn is_wanted(&self) -> bool {
         self.farm.is_some()
     }
@@ -67,18 +65,20 @@ impl FarmArgs {
             .take_if(|text| !text.contains(':') || Path::new(text).exists())
             .map(PathBuf::from)
     }
-}
 
-/// A run that is carried on: what there was of it.
-pub(crate) struct Resumed {
-    pub(crate) link: Link,
-    pub(crate) run: RunId,
-    pub(crate) manifest: Manifest,
-    pub(crate) resume: Resume,
-    /// The folder of its bundle.
-    pub(crate) bundle: PathBuf,
-    /// Where its journal is kept.
-    pub(crate) output: PathBuf,
+    /// What devices have to be.
+    ///
+    /// # Errors
+    /// When that makes no sense.
+    pub(super) fn requirement(&self) -> Result<Requirement, CliError> {
+        let Some(text) = &self.on else {
+            return Ok(Requirement::default());
+        };
+        expression(text).map_err(|error| {
+            CliError::misuse(format!("`--on` makes no sense: {error}"))
+                .hint("`packtrain farm why --help` shows how it is written")
+        })
+    }
 }
 
 /// Says which hosts are left out, and refuses what the farm's broker does not know.
@@ -100,39 +100,19 @@ fn tell_versions(all: &Overview, on: &Requirement) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Runs trails that are loaded on the devices of a farm.
-pub(super) async fn execute(
-    mut args: RunArgs,
-    workspace: Workspace,
-    found: trails::Loaded,
-    context: &Context,
-    interrupts: Interrupts,
-) -> Result<Exit, CliError> {
-    refuse_odd(&args)?;
-    requirement(&args)?;
-    let given = args.farm.farm.clone().flatten();
-    let address = address::of(given.as_deref(), &workspace.config)?;
-    let link = interrupts
-        .interruptible(async {
-            let link = Link::connect(&address, "packtrain run").await;
-            link.map_err(farm_error)
-        })
-        .await?;
-    let mut arguments = arguments();
-    if args.farm.on.is_none()
-        && let Some(on) = &workspace.config.farm.on
-    {
-        // Whoever carries the run on may have another configuration.
-        arguments.push(format!("--on={on}"));
-        args.farm.on = Some(on.clone());
-    }
-    let on = requirement(&args)?;
-    // Each device that there is gets sessions of its own: those that have to be there come first.
-    let least = (args.farm.min_devices).filter(|_| args.farm.count.is_none());
-    let limit = (workspace.config.run.time_limit).map(|limit| Instant::now() + limit.get());
+/// The devices that match, once there are as many as are needed.
+///
+/// # Errors
+/// When the time is over before, or the farm does not know what is asked for.
+async fn matching(
+    link: &Link,
+    on: &Requirement,
+    least: u32,
+    limit: Option<Instant>,
+) -> Result<Vec<DeviceInfo>, CliError> {
     let mut is_told = false;
-    let devices = loop {
-        let all = match query::overview(&link).await {
+    loop {
+        let all = match query::overview(link).await {
             Ok(all) => all,
             // A farm that is away for a moment comes back, as for a run that is under way.
             Err(_) if is_told => Overview::default(),
@@ -140,7 +120,7 @@ pub(super) async fn execute(
         };
         // Before it waits.
         if !is_told {
-            tell_versions(&all, &on)?;
+            tell_versions(&all, on)?;
         }
         let matching = all.devices.iter().filter(|(key, advert)| {
             let mut hosts = all.hosts.iter();
@@ -148,14 +128,13 @@ pub(super) async fn execute(
                 && advert.out_of_service.is_none()
                 && on.matches(&Subject::new(key, advert))
         });
-        let devices = matching.map(|(key, advert)| {
-            let mut info = advert.info.clone();
-            info.id = key.public();
-            info
+        let devices = matching.map(|(key, advert)| DeviceInfo {
+            id: key.public(),
+            ..advert.info.clone()
         });
         let devices: Vec<_> = devices.collect();
-        if devices.len() >= least.unwrap_or(0) as usize {
-            break devices;
+        if devices.len() >= least as usize {
+            return Ok(devices);
         }
         if !std::mem::replace(&mut is_told, true) {
             let there = devices.len();
@@ -167,139 +146,114 @@ pub(super) async fn execute(
             let over = "its time was over before as many devices were there as it needs";
             return Err(CliError::infrastructure(over));
         }
-        let pause = async {
-            tokio::time::sleep(DEVICES_POLL).await;
-            Ok(())
-        };
-        interrupts.interruptible(pause).await?;
-    };
-    let Workspace {
-        config,
-        root,
-        registry,
-    } = workspace;
-    let mut planned = planned(
-        &args,
-        &config,
-        &registry,
-        &found,
-        devices.clone(),
-        None,
-        context,
-    )?;
-    // What waiting has left of it.
-    planned.options.time_limit = limit.map(|limit| limit.duration_since(Instant::now()));
-    if args.choice.list || planned.sessions.is_empty() {
-        if args.choice.list {
-            list::print(&planned, args.format);
-        }
-        return Ok(Exit::Passed);
+        tokio::time::sleep(DEVICES_POLL).await;
     }
-    let files = files(&config, &root, &planned, context)?;
-    let secrets = args.secret.iter().map(|(name, _)| name.clone()).collect();
-    let sources = !config.mcp_servers.is_empty();
-    let mut manifest = files.manifest(planned.run.clone(), sources, secrets);
-    let named = match args.trails.as_slice() {
-        [] => vec![config.trails_dir.clone()],
-        given => given.to_vec(),
+}
+
+/// Runs trails on the devices of a farm.
+pub(super) async fn execute(
+    mut prepared: Prepared<'_>,
+    interrupts: Interrupts,
+) -> Result<Exit, CliError> {
+    let config = &prepared.workspace.config;
+    let Some(farm) = &mut prepared.request.farm else {
+        return Err(CliError::misuse("the run is for no farm"));
     };
-    let named = named
-        .iter()
-        .filter_map(|path| files.map(&context.working_directory.join(path)));
+    let given = farm.farm.as_ref().and_then(Option::as_deref);
+    let address = address::of(given, config)?;
+    let mut arguments = arguments();
+    if farm.on.is_none()
+        && let Some(on) = &config.farm.on
+    {
+        // Whoever carries the run on may have another configuration.
+        arguments.push(format!("--on={on}"));
+        farm.on = Some(on.clone());
+    }
+    let on = farm.requirement()?;
+    // Each device that there is gets sessions of its own: those that have to be there come first.
+    let least = farm.min_devices.filter(|_| farm.count.is_none());
+    let connecting = async {
+        let link = Link::connect(&address, "packtrain run").await;
+        link.map_err(farm_error)
+    };
+    let link = interrupts.interruptible(connecting).await?;
+    let limit = (config.run.time_limit).map(|limit| Instant::now() + limit.get());
+    let finding = matching(&link, &on, least.unwrap_or(0), limit);
+    let devices = interrupts.interruptible(finding).await?;
+    let Some(mut plan) = prepared.plan(devices.clone(), None, None)? else {
+        return Ok(Exit::Passed);
+    };
+    // What waiting has left of it.
+    plan.options.time_limit = limit.map(|limit| limit.duration_since(Instant::now()));
+    let files = files(&prepared, &plan)?;
+    let secrets = prepared.request.secrets.iter();
+    let secrets = secrets.map(|(name, _)| name.clone()).collect();
+    let sources = !prepared.workspace.config.mcp_servers.is_empty();
+    let mut manifest = files.manifest(plan.run.clone(), sources, secrets);
+    let here = &prepared.context.working_directory;
+    let named = prepared.request.trails.iter();
+    let named = named.filter_map(|path| files.map(&here.join(path)));
     manifest.resume = Some(Resume {
         arguments,
         trails: named.collect(),
         devices,
-        plan: planned.fingerprint(),
-        retries: planned.options.retries,
-        retry_delay: planned.options.retry_delay,
-        fail_fast: planned.options.fail_fast,
-        time_limit: planned.options.time_limit,
-        session: planned.options.session.clone(),
+        plan: plan.fingerprint(),
+        retries: plan.options.retries,
+        retry_delay: plan.options.retry_delay,
+        fail_fast: plan.options.fail_fast,
+        time_limit: plan.options.time_limit,
+        session: plan.options.session.clone(),
     });
-    let ready = Ready {
-        link,
-        plan: planned,
-        manifest,
-        files: Files::Collected(files),
-        resumed: false,
-    };
-    carry_out(args, ready, &config, context, interrupts).await
+    let files = Files::Collected(files);
+    carry_out(prepared, link, plan, manifest, files, interrupts).await
 }
 
-/// Carries on a run that was begun elsewhere, or by a process that is gone.
+/// Carries on a run that was begun elsewhere, or by a process that is gone, with the folder of its bundle.
 pub(crate) async fn resume(
-    args: RunArgs,
-    workspace: Workspace,
-    found: trails::Loaded,
-    resumed: Resumed,
-    context: &Context,
+    prepared: Prepared<'_>,
+    link: Link,
+    manifest: Manifest,
+    resume: Resume,
+    bundle: PathBuf,
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
-    let Resumed {
-        link,
-        run,
-        manifest,
-        resume,
-        bundle,
-        output,
-    } = resumed;
-    let mut config = workspace.config;
-    config.run.output_dir = output;
-    let registry = &workspace.registry;
-    let known = resume.devices.clone();
-    let mut planned = planned(&args, &config, registry, &found, known, Some(run), context)?;
-    if planned.fingerprint() != resume.plan {
+    let run = manifest.run.clone();
+    let plan = prepared.plan(resume.devices, None, Some(run.clone()))?;
+    let is_same = |plan: &Plan| plan.fingerprint() == resume.plan;
+    let Some(mut plan) = plan.filter(is_same) else {
         return Err(CliError::misuse(format!(
-            "run {} cannot be carried on: its plan is another one now",
-            planned.run
+            "run {run} cannot be carried on: its plan is another one now"
         ))
         .hint("use the same version of packtrain and the same secrets, or run it anew"));
-    }
-    // As it was said then, by whichever file or variable.
-    planned.options.retries = resume.retries;
-    planned.options.retry_delay = resume.retry_delay;
-    planned.options.fail_fast = resume.fail_fast;
-    planned.options.time_limit = resume.time_limit;
-    planned.options.session = resume.session;
-    let ready = Ready {
-        link,
-        plan: planned,
-        manifest,
-        files: Files::Bundle(bundle),
-        resumed: true,
     };
-    carry_out(args, ready, &config, context, interrupts).await
+    // As it was said then, by whichever file or variable.
+    plan.options.retries = resume.retries;
+    plan.options.retry_delay = resume.retry_delay;
+    plan.options.fail_fast = resume.fail_fast;
+    plan.options.time_limit = resume.time_limit;
+    plan.options.session = resume.session;
+    let files = Files::Bundle(bundle);
+    carry_out(prepared, link, plan, manifest, files, interrupts).await
 }
 
-/// Everything it takes to carry a run out.
-struct Ready {
+async fn carry_out(
+    prepared: Prepared<'_>,
     link: Link,
     plan: Plan,
     manifest: Manifest,
     files: Files,
-    resumed: bool,
-}
-
-async fn carry_out(
-    args: RunArgs,
-    ready: Ready,
-    config: &Config,
-    context: &Context,
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
-    let Ready {
-        link,
-        plan,
-        manifest,
-        files,
-        resumed,
-    } = ready;
+    let resumed = matches!(files, Files::Bundle(_));
+    let Prepared {
+        request, context, ..
+    } = &prepared;
+    let (config, farm) = (&prepared.workspace.config, request.farm.as_ref());
     let options = FarmRunOptions {
         run: plan.run.clone(),
         owner: address::owner(),
-        min_devices: args.farm.min_devices.unwrap_or(1),
-        secrets: args.secret.clone(),
+        min_devices: farm.and_then(|farm| farm.min_devices).unwrap_or(1),
+        secrets: request.secrets.clone(),
         ttl: address::ttl(&link).await,
         resumed,
     };
@@ -315,14 +269,14 @@ async fn carry_out(
     ));
     // From now on no other process carries the run on, so that what it wrote is as it stays.
     if resumed {
-        RunFolder::put_aside(config, &run)?;
+        recording::put_aside(config, &run)?;
     }
-    let folder = RunFolder::create(config, &run, context.color)?;
-    let recording = Recording::begin(&args, folder, context, &interrupts).await?;
+    let folder = recording::create_folder(config, &run, context.color)?;
+    let recording = Recording::begin(request, folder, context, &interrupts).await?;
     let telling = AbortOnDropHandle::new(tokio::spawn(tell(farm.standing())));
     let elsewhere = async { carried_on(&run, &farm.until_taken().await) };
     let host = Arc::new(farm.clone());
-    let recorded = recording.run_until(plan, host, elsewhere).await;
+    let recorded = recording.run(plan, host, elsewhere).await;
     drop(telling);
     drop(outages);
     // What is on the farm is kept for as long as the journal is not whole.
@@ -334,7 +288,7 @@ async fn carry_out(
         farm.done().await;
         if resumed {
             // All of it is in the new journal.
-            RunFolder::remove_aside(config, &run);
+            recording::remove_aside(config, &run);
         }
     }
     recorded.close().await
@@ -408,63 +362,27 @@ const fn speaks(host: &HostAdvert) -> bool {
     Protocol::CURRENT.works_with(host.protocol)
 }
 
-fn planned(
-    args: &RunArgs,
-    config: &Config,
-    registry: &Registry,
-    found: &trails::Loaded,
-    devices: Vec<packtrain_drivers::DeviceInfo>,
-    run: Option<RunId>,
-    context: &Context,
-) -> Result<Plan, CliError> {
-    let trails = requested(args, config, found, &devices)?;
-    let devices = Devices {
-        devices,
-        anywhere: Some(Anywhere {
-            on: args.farm.on.clone().unwrap_or_default(),
-            count: args.farm.count.map(|count| count as usize),
-        }),
-        run,
-        ..Devices::default()
-    };
-    plan(args, config, registry, trails, devices, context)
-}
-
-fn requirement(args: &RunArgs) -> Result<Requirement, CliError> {
-    let Some(text) = &args.farm.on else {
-        return Ok(Requirement::default());
-    };
-    expression(text).map_err(|error| {
-        CliError::misuse(format!("`--on` makes no sense: {error}"))
-            .hint("`packtrain farm why --help` shows how it is written")
-    })
-}
-
 /// The files that hosts need.
-fn files(
-    config: &Config,
-    root: &Path,
-    plan: &Plan,
-    context: &Context,
-) -> Result<Collected, CliError> {
-    let trails: Vec<PathBuf> = plan
-        .trails
-        .iter()
-        .map(|trail| context.working_directory.join(trail.source.name()))
-        .collect();
+fn files(prepared: &Prepared<'_>, plan: &Plan) -> Result<Collected, CliError> {
+    let Prepared {
+        workspace, context, ..
+    } = prepared;
+    let trails = plan.trails.iter();
+    let trails = trails.map(|trail| context.working_directory.join(trail.source.name()));
+    let trails: Vec<PathBuf> = trails.collect();
     let apps = plan.matrices.iter().flatten();
     let apps = apps.flat_map(|matrix| matrix.meanings.iter());
     let apps = apps.filter_map(|(_, meaning)| meaning.app_file.clone());
     let apps: Vec<PathBuf> = apps.collect();
-    let file = context.project_file(root);
+    let file = context.project_file(&workspace.root);
     let options = CollectOptions {
         is_project: file.is_file(),
         config: file.is_file().then_some(file),
-        include: config.farm.include.clone(),
-        leave_out: vec![config.run.output_dir.clone()],
+        include: workspace.config.farm.include.clone(),
+        leave_out: vec![workspace.config.run.output_dir.clone()],
         ..CollectOptions::default()
     };
-    let collected = collect(root, &trails, &apps, &options);
+    let collected = collect(&workspace.root, &trails, &apps, &options);
     collected.map_err(|error| {
         CliError::misuse("the run's files cannot be sent to hosts").because(&error)
     })
@@ -486,24 +404,6 @@ fn without_secrets(arguments: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     kept
-}
-
-/// What makes no sense on a farm.
-fn refuse_odd(args: &RunArgs) -> Result<(), CliError> {
-    let odd = [
-        (!args.device.is_empty(), "--device"),
-        (args.all_devices, "--all-devices"),
-        (args.choice.last_failed, "--last-failed"),
-        (args.choice.times.is_some(), "--times"),
-        (args.headed, "--headed"),
-    ];
-    match odd.iter().find(|(given, _)| *given) {
-        None => Ok(()),
-        Some((_, flag)) => Err(
-            CliError::misuse(format!("`{flag}` is not for runs on a farm"))
-                .hint("`--on` says what devices have to be: --on 'android & api>=33'"),
-        ),
-    }
 }
 
 /// An error of the farm's as people are told.

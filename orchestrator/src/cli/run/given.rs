@@ -1,25 +1,23 @@
-//! What a run is given besides trails and devices: the app under test, and arguments.
+//! What a run is given besides trails and devices: the app under test, and how it goes about it.
 
 use packtrain_config::{Config, ScreenshotPolicy};
 use packtrain_drivers::Rect;
-use packtrain_engine::{Ambiguity, Mask, RequestedTrail, RunOptions, Screenshots, SessionOptions};
-use packtrain_model::trail::GivenArg;
-use packtrain_model::yaml::Value;
+use packtrain_engine::{Ambiguity, Mask, RunOptions, Screenshots, SessionOptions};
 use packtrain_tools::Targets;
 
-use super::RunArgs;
+use super::request::RunRequest;
 use crate::cli::Context;
 use crate::exit::CliError;
 use crate::workplace::targets;
 
-/// The apps under test: those of the configuration, and what the flags say.
+/// The apps under test: those of the configuration, and what the run says.
 ///
 /// # Errors
-/// When `--target` names none of them.
-pub(super) fn targets_of(args: &RunArgs, config: &Config) -> Result<Targets, CliError> {
+/// When it names none of them.
+fn targets_of(request: &RunRequest, config: &Config) -> Result<Targets, CliError> {
     let mut targets = targets(config);
-    targets.base_url.clone_from(&args.base_url);
-    if let Some(name) = &args.target {
+    targets.base_url.clone_from(&request.base_url);
+    if let Some(name) = &request.target {
         let Some(known) = targets.named.get(name) else {
             let refused = CliError::misuse(format!("there is no target `{name}`"));
             let known: Vec<_> = targets.named.keys().map(String::as_str).collect();
@@ -33,14 +31,13 @@ pub(super) fn targets_of(args: &RunArgs, config: &Config) -> Result<Targets, Cli
     Ok(targets)
 }
 
-/// How the run goes about it, by configuration and flags.
+/// How the run goes about it, by the configuration and what is asked for.
 ///
 /// # Errors
-/// As [`targets_of`].
+/// When there is no such target.
 pub(super) fn options(
-    args: &RunArgs,
+    request: &RunRequest,
     config: &Config,
-    given: Vec<GivenArg>,
     context: &Context,
 ) -> Result<RunOptions, CliError> {
     Ok(RunOptions {
@@ -62,73 +59,14 @@ pub(super) fn options(
             },
             ..SessionOptions::default()
         },
-        memory: args.memory.clone(),
-        secrets: args.secret.clone(),
-        args: given,
-        targets: targets_of(args, config)?,
-        narrowed_by: args.narrowing(),
+        memory: request.memory.clone(),
+        secrets: request.secrets.clone(),
+        args: request.args.clone(),
+        targets: targets_of(request, config)?,
+        narrowed_by: request.narrowing(),
         working_directory: context.working_directory.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
-}
-
-/// The arguments that are given, when they fit all trails.
-///
-/// # Errors
-/// Each that a trail does not take, or lacks.
-pub(super) fn args_for(
-    args: &RunArgs,
-    requested: &[RequestedTrail],
-) -> Result<Vec<GivenArg>, CliError> {
-    let given = given_args(args)?;
-    let mistakes: Vec<_> = requested
-        .iter()
-        .filter_map(|requested| {
-            let trail = &requested.trail;
-            trail.config.bind_args(&trail.source, &given).err()
-        })
-        .flatten()
-        .collect();
-    if mistakes.is_empty() {
-        Ok(given)
-    } else {
-        Err(CliError::files(
-            "the trails' arguments do not fit",
-            mistakes,
-        ))
-    }
-}
-
-/// `--base-url` counts before what the devices say too.
-pub(super) fn override_base_urls(args: &RunArgs, config: &mut Config) {
-    if args.base_url.is_some() {
-        for slot in config.devices.web.values_mut() {
-            slot.base_url = None;
-        }
-    }
-}
-
-/// The trails' arguments, those of the file first.
-///
-/// # Errors
-/// When the file cannot be read or has mistakes.
-fn given_args(args: &RunArgs) -> Result<Vec<GivenArg>, CliError> {
-    let mut given = match &args.args_file {
-        Some(file) => {
-            let text = std::fs::read_to_string(file).map_err(|error| {
-                CliError::misuse(format!("cannot read {}", file.display())).because(&error)
-            })?;
-            GivenArg::parse_file(&text, &file.display().to_string())
-                .map_err(|mistakes| CliError::files("the arguments file is wrong", mistakes))?
-        }
-        None => Vec::new(),
-    };
-    given.extend(args.arg.iter().map(|(name, value)| GivenArg {
-        name: name.clone(),
-        value: Value::word(value.clone()),
-        source: None,
-    }));
-    Ok(given)
 }
 
 const fn when(policy: ScreenshotPolicy) -> Screenshots {

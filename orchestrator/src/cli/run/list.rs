@@ -3,7 +3,7 @@
 use packtrain_engine::{Plan, Planned};
 use serde_json::json;
 
-use crate::cli::Format;
+use crate::cli::{Format, listed};
 use crate::render;
 
 /// Prints each session: trail, device, configuration.
@@ -12,11 +12,11 @@ pub(super) fn print(plan: &Plan, format: Format) {
         Format::Json => {
             let sessions: Vec<_> = plan.sessions.iter().map(|p| as_json(plan, p)).collect();
             let part = plan.part.as_ref().map(|taken| taken.part.to_string());
-            let mut shown = json!({ "schema_version": 1, "sessions": sessions });
+            let mut shown = json!({ "sessions": sessions });
             if let Some(part) = part {
                 shown["part"] = json!(part);
             }
-            render::out(&shown.to_string());
+            listed::data(shown);
         }
         Format::Text if plan.sessions.is_empty() => {}
         Format::Text => {

@@ -1,7 +1,7 @@
 //! A run as it is kept and shown, wherever its sessions are carried out: journal, progress, reports,
 //! and the end that a signal brings about.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use packtrain_record::{JournalWriter, mark_latest};
 use packtrain_report::console::Detail;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::RunArgs;
 use super::ending::Ending;
+use super::request::RunRequest;
+use super::shown::Shown;
 use crate::cli::{Context, Format};
 use crate::exit::CliError;
 use crate::live::LiveReport;
 use crate::opener;
 use crate::render::{self, Color};
-use crate::reports::Copies;
 use crate::shutdown::Interrupts;
 use crate::sinks::live::{Above, Live};
 use crate::sinks::{lines::Lines, ndjson::Ndjson};
@@ -29,65 +29,50 @@ use crate::workplace::disk::Disk;
 /// How long a run may take after a signal before it is given up. Its sessions have less.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The folder of a run, before anything is in it.
-pub(super) struct RunFolder {
-    writer: JournalWriter,
-    pub(super) path: PathBuf,
+/// Makes the folder of a run, in which its journal is written.
+///
+/// # Errors
+/// When the disk refuses, or there is one.
+pub(super) fn create_folder(
+    config: &Config,
+    run: &RunId,
+    color: Color,
+) -> Result<JournalWriter, CliError> {
+    let root = &config.run.output_dir;
+    let writer = JournalWriter::create(root, run).map_err(|error| {
+        CliError::infrastructure("cannot write the run's journal").because(&error)
+    })?;
+    if let Err(error) = mark_latest(root, run) {
+        render::warning(&error.to_string(), color);
+    }
+    Ok(writer)
 }
 
-impl RunFolder {
-    /// Makes the folder of a run.
-    ///
-    /// # Errors
-    /// When the disk refuses, or there is one.
-    pub(super) fn create(config: &Config, run: &RunId, color: Color) -> Result<Self, CliError> {
-        let root = &config.run.output_dir;
-        let writer = JournalWriter::create(root, run).map_err(|error| {
-            CliError::infrastructure("cannot write the run's journal").because(&error)
-        })?;
-        if let Err(error) = mark_latest(root, run) {
-            render::warning(&error.to_string(), color);
-        }
-        Ok(Self {
-            path: writer.folder().to_owned(),
-            writer,
-        })
+/// Puts what an earlier process of the run wrote aside.
+///
+/// # Errors
+/// When the disk refuses.
+pub(super) fn put_aside(config: &Config, run: &RunId) -> Result<(), CliError> {
+    let root = &config.run.output_dir;
+    let folder = root.join(&run.0);
+    if !folder.exists() {
+        return Ok(());
     }
-
-    /// Puts what an earlier process of the run wrote aside.
-    ///
-    /// # Errors
-    /// When the disk refuses.
-    pub(super) fn put_aside(config: &Config, run: &RunId) -> Result<(), CliError> {
-        let root = &config.run.output_dir;
-        let folder = root.join(&run.0);
-        if !folder.exists() {
-            return Ok(());
-        }
-        let free = (1..).map(|number| root.join(format!(".{run}.{number}")));
-        let aside = free
-            .into_iter()
-            .find(|path| !path.exists())
-            .unwrap_or_default();
-        std::fs::rename(&folder, &aside).map_err(|error| {
-            CliError::infrastructure("cannot put the earlier journal aside").because(&error)
-        })?;
-        Ok(())
-    }
+    let mut places = (1..).map(|number| root.join(format!(".{run}.{number}")));
+    let aside = places.find(|path| !path.exists()).unwrap_or_default();
+    std::fs::rename(&folder, &aside).map_err(|error| {
+        CliError::infrastructure("cannot put the earlier journal aside").because(&error)
+    })
 }
 
-impl RunFolder {
-    /// Removes what was put aside of a run.
-    pub(super) fn remove_aside(config: &Config, run: &RunId) {
-        let Ok(entries) = std::fs::read_dir(&config.run.output_dir) else {
-            return;
-        };
-        let prefix = format!(".{run}.");
-        for entry in entries.filter_map(Result::ok) {
-            if entry.file_name().to_string_lossy().starts_with(&prefix) {
-                // What stays is in nobody's way.
-                let _ = std::fs::remove_dir_all(entry.path());
-            }
+/// Removes what was put aside of a run.
+pub(super) fn remove_aside(config: &Config, run: &RunId) {
+    let entries = std::fs::read_dir(&config.run.output_dir);
+    let prefix = format!(".{run}.");
+    for entry in entries.into_iter().flatten().filter_map(Result::ok) {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            // What stays is in nobody's way.
+            let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }
@@ -102,7 +87,6 @@ pub(super) struct Recording {
     stopping: AbortOnDropHandle<()>,
     interrupts: Interrupts,
     is_opened: bool,
-    color: Color,
 }
 
 /// A run that has come to its end, but for what was started for it.
@@ -111,7 +95,6 @@ pub(super) struct Recorded {
     ending: Arc<Ending>,
     live: Option<LiveReport>,
     is_opened: bool,
-    color: Color,
     concluded: Result<Exit, CliError>,
 }
 
@@ -121,27 +104,24 @@ impl Recording {
     /// # Errors
     /// When the journal or the live report cannot be started.
     pub(super) async fn begin(
-        args: &RunArgs,
-        folder: RunFolder,
+        request: &RunRequest,
+        folder: JournalWriter,
         context: &Context,
         interrupts: &Interrupts,
     ) -> Result<Self, CliError> {
-        let copies = Copies {
-            only: args.no_report,
-            junit: args.junit.clone(),
-            html: args.html.clone(),
-            summary: args.shown.summary.clone(),
-            single_file: args.shown.single_file,
-            for_ci: true,
-        };
-        let live = live_report(args, &folder.path, context.color).await?;
-        let mut ending = Ending::new(folder.path, copies, args.format, context.color);
-        ending.live = live.as_ref().map(LiveReport::run);
-        let is_opened = args.shown.open && live.is_none();
-        let ending = Arc::new(ending);
-        let disk = Box::new(Disk::new(folder.writer));
-        let secrets = Redactor::of(&args.secret);
-        let (shown, above) = shown(args, context.color);
+        let live = live_report(&request.shown, folder.folder(), context.color).await?;
+        let ending = Arc::new(Ending {
+            folder: folder.folder().to_owned(),
+            copies: request.copies.clone(),
+            format: request.format,
+            color: context.color,
+            live: live.as_ref().map(LiveReport::run),
+            ..Ending::default()
+        });
+        let is_opened = request.shown.open && live.is_none();
+        let disk = Box::new(Disk::new(folder));
+        let secrets = Redactor::of(&request.secrets);
+        let (shown, above) = shown(request, context.color);
         let mut sinks = vec![shown];
         sinks.extend(live.as_ref().map(LiveReport::sink));
         let (journal, thread) = Journal::start(disk, sinks, secrets).map_err(|error| {
@@ -168,18 +148,12 @@ impl Recording {
             stopping,
             interrupts: interrupts.clone(),
             is_opened,
-            color: context.color,
         })
     }
 
-    /// Carries out a plan and makes the reports.
-    pub(super) async fn run(self, plan: Plan, host: Arc<dyn SessionHost>) -> Recorded {
-        self.run_until(plan, host, std::future::pending()).await
-    }
-
-    /// The same, until somebody else carries it on: then it is let go of as it is, without a word of how
-    /// it ended and without a report.
-    pub(super) async fn run_until(
+    /// Carries out a plan and makes the reports, unless somebody else carries it on: then it is let go of
+    /// as it is, without a word of how it ended and without a report.
+    pub(super) async fn run(
         self,
         plan: Plan,
         host: Arc<dyn SessionHost>,
@@ -218,7 +192,6 @@ impl Recording {
             ending: self.ending,
             live: self.live,
             is_opened: self.is_opened,
-            color: self.color,
             concluded,
         }
     }
@@ -239,7 +212,7 @@ impl Recorded {
         self.ending.remove_raw_logs();
         drop(self.stopping);
         if let Some(html) = self.ending.html.get().filter(|_| self.is_opened).cloned() {
-            let color = self.color;
+            let color = self.ending.color;
             // That it does not open was said.
             let _ = tokio::task::spawn_blocking(move || opener::file(&html, color)).await;
         }
@@ -249,25 +222,25 @@ impl Recorded {
 
 /// The report while the run goes on, when it is wanted.
 async fn live_report(
-    args: &RunArgs,
+    asked: &Shown,
     folder: &Path,
     color: Color,
 ) -> Result<Option<LiveReport>, CliError> {
-    if !args.shown.live {
+    if !asked.live {
         return Ok(None);
     }
     let live = LiveReport::start(folder).await.map_err(|error| {
         CliError::infrastructure("cannot serve the live report").because(&error)
     })?;
     render::say(&format!("live: {}", live.url()));
-    if args.shown.open {
+    if asked.open {
         opener::address(live.url(), color);
     }
     Ok(Some(live))
 }
 
-fn shown(args: &RunArgs, color: Color) -> (Box<dyn Sink>, Option<Above>) {
-    match (args.format, args.shown.detail()) {
+fn shown(request: &RunRequest, color: Color) -> (Box<dyn Sink>, Option<Above>) {
+    match (request.format, request.shown.detail()) {
         (Format::Json, _) => (Box::new(Ndjson), None),
         (Format::Text, None) if Live::is_possible() => {
             let live = Live::new(color);

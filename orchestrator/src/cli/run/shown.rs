@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use packtrain_report::console::Detail;
 
-/// Flags for what is shown.
+use crate::reports::Copies;
+
+/// What a run shows and leaves.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "What is shown")]
-pub(crate) struct ShownArgs {
+pub(crate) struct Shown {
     /// Say nothing but failures and the end
     #[arg(short, long, conflicts_with = "lines")]
     pub(crate) quiet: bool,
@@ -34,7 +36,7 @@ pub(crate) struct ShownArgs {
     pub(crate) open: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum LinesArg {
     /// Sessions as they end.
     Sessions,
@@ -44,7 +46,7 @@ pub(crate) enum LinesArg {
     Tools,
 }
 
-impl ShownArgs {
+impl Shown {
     /// What lines there shall be; `None` when a terminal may be drawn on instead.
     pub(super) const fn detail(&self) -> Option<Detail> {
         match (self.quiet, self.lines) {
@@ -53,6 +55,16 @@ impl ShownArgs {
             (false, Some(LinesArg::Steps)) => Some(Detail::Steps),
             (false, Some(LinesArg::Tools)) => Some(Detail::Tools),
             (false, None) => None,
+        }
+    }
+
+    /// What is written for the CI too, beside what else was asked for.
+    pub(crate) fn copies(&self, more: Copies) -> Copies {
+        Copies {
+            summary: self.summary.clone(),
+            single_file: self.single_file,
+            for_ci: true,
+            ..more
         }
     }
 }

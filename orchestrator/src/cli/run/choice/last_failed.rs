@@ -5,11 +5,12 @@ use std::path::Path;
 
 use packtrain_engine::{Plan, Planned};
 use packtrain_model::trail::Trail;
-use packtrain_record::{JournalReader, RunState, list_runs};
+use packtrain_record::{JournalReader, RunState};
 use packtrain_report::comparison::commands;
 use packtrain_report::{Mark, RunView, SessionView, TrailView};
 
-use crate::cli::Context;
+use super::times::plain;
+use crate::cli::{Context, report};
 use crate::exit::CliError;
 use crate::render;
 use crate::trails::LoadedTrail;
@@ -110,10 +111,7 @@ pub(in crate::cli::run) fn devices(
 
 /// The newest run that is over and has one of the trails.
 fn latest(trails: &[&Trail], root: &Path, here: &str) -> Result<Option<RunView>, CliError> {
-    let mut runs = list_runs(root).map_err(|error| {
-        CliError::infrastructure(format!("cannot list the runs in {}", root.display()))
-            .because(&error)
-    })?;
+    let mut runs = report::runs(root)?;
     // Names tell seconds apart, and runs may be quicker.
     runs.sort_by_key(|run| {
         std::cmp::Reverse(run.summary.as_ref().ok().map(|summary| summary.started))
@@ -156,11 +154,7 @@ fn is_bad(session: &SessionView) -> bool {
 /// Whether a trail of a run is the one at a path: by its path as given, or where that leads.
 fn is_same(view: &RunView, trail: &TrailView, path: &str, here: &str) -> bool {
     let there = &trail.summary.path;
-    let absolute = |folder: &str, path: &str| {
-        let path = path.strip_prefix("./").unwrap_or(path);
-        Path::new(folder).join(path)
-    };
-    let plain = |path: &str| path.strip_prefix("./").unwrap_or(path).to_owned();
+    let absolute = |folder: &str, path: &str| Path::new(folder).join(plain(path));
     plain(there) == plain(path)
         || absolute(&view.options.working_directory, there) == absolute(here, path)
 }

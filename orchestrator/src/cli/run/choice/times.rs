@@ -2,7 +2,7 @@
 //! and the plan alone, never on the machine: parts of a plan must fit together.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use packtrain_engine::{Plan, Planned};
@@ -33,10 +33,12 @@ struct ReportedSession {
 
 /// Recorded times.
 pub(super) struct Times {
-    by_device: HashMap<(String, String, Cell), Mean>,
-    by_platform: HashMap<(String, String, Cell), Mean>,
-    by_trail: HashMap<String, Mean>,
+    pub(super) file: PathBuf,
+    means: HashMap<Key, Mean>,
 }
+
+/// Trail, device or platform, and configuration; or a trail alone.
+type Key = (String, Option<String>, Cell);
 
 #[derive(Default, Clone, Copy)]
 struct Mean {
@@ -60,7 +62,7 @@ impl Times {
     ///
     /// # Errors
     /// When it cannot be read or is none.
-    pub(super) fn read(file: &Path) -> Result<Self, CliError> {
+    pub(super) fn read(file: PathBuf) -> Result<Self, CliError> {
         let refused = |error: &dyn std::error::Error| {
             CliError::misuse(format!("cannot read the times in {}", file.display()))
                 .because(error)
@@ -69,17 +71,9 @@ impl Times {
                      divided by their number",
                 )
         };
-        let text = std::fs::read_to_string(file).map_err(|error| refused(&error))?;
+        let text = std::fs::read_to_string(&file).map_err(|error| refused(&error))?;
         let report: Report = serde_json::from_str(&text).map_err(|error| refused(&error))?;
-        Ok(Self::of_report(report))
-    }
-
-    fn of_report(report: Report) -> Self {
-        let mut times = Self {
-            by_device: HashMap::new(),
-            by_platform: HashMap::new(),
-            by_trail: HashMap::new(),
-        };
+        let mut means: HashMap<Key, Mean> = HashMap::new();
         for trail in report.trails {
             for session in trail.sessions {
                 let Ok(took) = Duration::try_from_secs_f64(session.duration_ms / 1e3) else {
@@ -89,18 +83,14 @@ impl Times {
                 if took.is_zero() {
                     continue;
                 }
-                let path = plain(&trail.path);
                 let device = session.device.unwrap_or_default();
                 let platform = device.split('/').next().unwrap_or_default().to_owned();
-                let cell = session.cell;
-                let key = (path.clone(), device, cell.clone());
-                times.by_device.entry(key).or_default().add(took);
-                let key = (path.clone(), platform, cell);
-                times.by_platform.entry(key).or_default().add(took);
-                times.by_trail.entry(path).or_default().add(took);
+                for key in keys(plain(&trail.path), device, platform, session.cell) {
+                    means.entry(key).or_default().add(took);
+                }
             }
         }
-        times
+        Ok(Self { file, means })
     }
 
     /// How long a session takes, when that is known.
@@ -111,16 +101,21 @@ impl Times {
         let path = plain(plan.trails[planned.trail].source.name());
         // How many devices stand beside the first is up to the machine.
         let device = planned.devices.first()?;
-        let key = (path.clone(), device.to_string(), planned.cell.clone());
-        let known = self.by_device.get(&key).or_else(|| {
-            let platform = device.platform().as_str().to_owned();
-            self.by_platform
-                .get(&(path.clone(), platform, planned.cell.clone()))
-        });
-        known.or_else(|| self.by_trail.get(&path))?.get()
+        let platform = device.platform().to_string();
+        let keys = keys(path, device.to_string(), platform, planned.cell.clone());
+        keys.iter().find_map(|key| self.means.get(key))?.get()
     }
 }
 
-fn plain(path: &str) -> String {
+/// By what times are known, the closest first.
+fn keys(path: String, device: String, platform: String, cell: Cell) -> [Key; 3] {
+    [
+        (path.clone(), Some(device), cell.clone()),
+        (path.clone(), Some(platform), cell),
+        (path, None, Cell::default()),
+    ]
+}
+
+pub(super) fn plain(path: &str) -> String {
     path.strip_prefix("./").unwrap_or(path).to_owned()
 }
