@@ -185,7 +185,7 @@ impl Leading {
     fn learn(&mut self, fact: Fact) {
         let deeds = self.state.apply(fact);
         let (pauses, deeds): (Vec<_>, Vec<_>) =
-            (deeds.into_iter()).partition(|deed| matches!(deed, Deed::Wait { .. }));
+            (deeds.into_iter()).partition(|deed| matches!(deed, Deed::Wait(..)));
         for pause in pauses {
             self.pausing
                 .push(Box::pin(carry_out(self.link.clone(), pause)));
