@@ -78,7 +78,7 @@ impl Link {
     /// Follows keys of a bucket: first what they are, then what changes. `keys` may have wildcards.
     pub fn follow_keys(&self, bucket: &str, keys: &[String]) -> Follower {
         let filters = keys.iter().map(|key| names::key_subject(bucket, key));
-        let stream = format!("KV_{bucket}");
+        let stream = names::bucket_stream(bucket);
         Follower::new(self, stream, filters.collect(), Since::Last)
     }
 }

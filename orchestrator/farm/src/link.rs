@@ -12,10 +12,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::server::tls;
+use crate::server::{OLDEST, Version, tls};
 
-/// The oldest nats-server that has all that is needed: keys that expire one by one.
-pub const OLDEST_SERVER: (u64, u64) = (2, 12);
 /// How long a connection may take, and an answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long the server may take to store something that is written to see whether it does.
@@ -120,7 +118,7 @@ pub enum FarmError {
     /// The server lacks what is needed.
     #[error(
         "the nats-server at {server} is {version}: Packtrain's farm needs {}.{} or later",
-        OLDEST_SERVER.0, OLDEST_SERVER.1
+        OLDEST.major, OLDEST.minor
     )]
     TooOld {
         /// Where.
@@ -317,7 +315,8 @@ impl Link {
                 }
             })?;
         let info = client.server_info();
-        if !is_new_enough(&info.version) {
+        // One that does not say what it is is too old.
+        if (info.version.parse::<Version>()).map_or(true, |version| version < OLDEST) {
             return Err(FarmError::TooOld {
                 server: servers,
                 version: info.version,
@@ -515,18 +514,6 @@ impl State {
     }
 }
 
-/// Whether a server of this version has all that is needed; one that does not say so has not.
-pub fn is_new_enough(version: &str) -> bool {
-    let mut numbers = version
-        .trim_start_matches('v')
-        .split(['.', '-'])
-        .map(str::parse);
-    match (numbers.next(), numbers.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= OLDEST_SERVER,
-        _ => false,
-    }
-}
-
 pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     let mut told: Vec<String> = causes.map(ToString::to_string).collect();
@@ -572,15 +559,5 @@ mod tests {
         let hint = |system| error.hint_on(system).unwrap();
         assert!(hint("macos").contains("Local Network"));
         assert!(hint("linux").contains("is the farm up"));
-    }
-
-    #[test]
-    fn a_server_is_new_enough_from_2_12_on() {
-        for version in ["2.12.0", "2.15.1", "v3.0.0", "2.14.0-RC.1"] {
-            assert!(is_new_enough(version), "{version}");
-        }
-        for version in ["2.9.10", "2.11.99", "1.4", "", "x.y", "2"] {
-            assert!(!is_new_enough(version), "{version}");
-        }
     }
 }

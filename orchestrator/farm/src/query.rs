@@ -141,7 +141,7 @@ pub async fn manifest(link: &Link, run: &RunId) -> Result<Option<Manifest>, Farm
 }
 
 /// The values of all keys of a bucket.
-async fn values(link: &Link, bucket: &str) -> Result<Vec<Stored>, FarmError> {
+pub(crate) async fn values(link: &Link, bucket: &str) -> Result<Vec<Stored>, FarmError> {
     let mut follower = link.follow_keys(bucket, &[">".to_owned()]);
     let mut found: Vec<Stored> = Vec::new();
     while let Followed::Message(message) = follower.next().await? {

@@ -103,22 +103,11 @@ impl Attribute {
     }
 
     fn name(&self) -> &str {
-        match self {
-            Self::LabelAt(key) => key,
-            Self::Platform => "platform",
-            Self::Classifier => "classifier",
-            Self::Device => "device",
-            Self::Host => "host",
-            Self::Model => "model",
-            Self::Os => "os",
-            Self::Api => "api",
-            Self::Driver => "driver",
-            Self::Label => "label",
-            Self::Tool => "tool",
-            Self::Has => "has",
-            Self::Width => "width",
-            Self::Height => "height",
+        if let Self::LabelAt(key) = self {
+            return key;
         }
+        let named = Self::NAMED.iter().find(|(_, attribute)| attribute == self);
+        named.map_or("", |(name, _)| name)
     }
 
     /// Whether its values have an order.

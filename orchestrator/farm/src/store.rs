@@ -382,7 +382,7 @@ impl Link {
         bucket: &str,
         keys: &str,
     ) -> Result<Vec<String>, FarmError> {
-        let name = format!("KV_{bucket}");
+        let name = names::bucket_stream(bucket);
         let stream = self.stream(&name).await?;
         let filter = names::key_subject(bucket, keys);
         let begun = Instant::now();
@@ -435,7 +435,7 @@ impl Link {
 pub(crate) fn stream_of(subject: &str) -> String {
     let mut tokens = subject.split('.');
     match (tokens.next(), tokens.next()) {
-        (Some("$KV"), Some(bucket)) => format!("KV_{bucket}"),
+        (Some("$KV"), Some(bucket)) => names::bucket_stream(bucket),
         (Some("blob"), _) => names::BLOBS.to_owned(),
         _ => names::RUNS.to_owned(),
     }
