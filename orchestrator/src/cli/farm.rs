@@ -77,13 +77,19 @@ pub(crate) fn run(args: FarmArgs, context: &Context) -> Result<Exit, CliError> {
 }
 
 /// Something is wrong with the farm's server.
-pub(crate) fn server_error(error: &ServerError) -> CliError {
-    hinted(CliError::infrastructure(error.to_string()), error.hint())
+impl From<ServerError> for CliError {
+    fn from(error: ServerError) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Self::infrastructure(error.to_string()).hinted(hint)
+    }
 }
 
 /// Something is wrong with the farm.
-pub(crate) fn farm_error(error: &FarmError) -> CliError {
-    hinted(CliError::infrastructure(error.to_string()), error.hint())
+impl From<FarmError> for CliError {
+    fn from(error: FarmError) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Self::infrastructure(error.to_string()).hinted(hint)
+    }
 }
 
 /// What somebody writes that a device has to be. Nothing at all is a variable that is not set.
@@ -97,11 +103,4 @@ pub(crate) fn expression(text: &str) -> Result<Requirement, String> {
 /// What people are told of a server that stores nothing.
 pub(crate) fn not_storing(why: &str) -> String {
     format!("the farm's server stores nothing: {why}; is its disk full? Its log says more")
-}
-
-fn hinted(error: CliError, hint: Option<&str>) -> CliError {
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
 }

@@ -508,7 +508,7 @@ fn refuse_odd(args: &RunArgs) -> Result<(), CliError> {
 
 /// An error of the farm's as people are told.
 pub(crate) fn farm_error(error: packtrain_farm::link::FarmError) -> CliError {
-    crate::cli::farm::farm_error(&error)
+    error.into()
 }
 
 #[cfg(test)]
