@@ -139,7 +139,8 @@ async fn stand_by(
             continue;
         }
         let (key, advert) = (BROKER.to_owned(), advert.clone());
-        if let Some(liveness) = Liveness::take(link, key, advert, options.ttl, Take::Free).await? {
+        let taken = Liveness::take(link, key, advert, options.ttl, Take::Free, None);
+        if let Some(liveness) = taken.await? {
             return Ok(liveness);
         }
     }

@@ -59,26 +59,12 @@ pub enum Take {
 
 impl Liveness {
     /// Takes a key of the bucket of those who are alive and keeps it. `None` when it was to be free and
-    /// is not.
+    /// is not. Once it had expired it is written anew only while there is something under the subject
+    /// `needs`, if any is named.
     ///
     /// # Errors
     /// When this user may not, or the server does not answer.
     pub async fn take(
-        link: &Link,
-        key: String,
-        value: Vec<u8>,
-        ttl: Duration,
-        how: Take,
-    ) -> Result<Option<Self>, FarmError> {
-        Self::take_while(link, key, value, ttl, how, None).await
-    }
-
-    /// The same; once the key had expired it is written anew only while there is something under the
-    /// subject `needs`.
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn take_while(
         link: &Link,
         key: String,
         value: Vec<u8>,
@@ -232,9 +218,7 @@ impl Renewing {
         }
         None
     }
-}
 
-impl Renewing {
     /// That there is nothing any more that the key is for, if so.
     async fn is_over(&self) -> Option<String> {
         let last = self.link.last(self.needs.as_deref()?).await;

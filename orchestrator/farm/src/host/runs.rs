@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use packtrain_engine::SessionHost;
@@ -59,13 +59,10 @@ impl Runs {
     /// The place of a run; opened by whoever asks first. Those who wait for it meanwhile share what goes
     /// wrong; whoever comes later tries again, for most of that passes.
     pub(super) async fn place(&self, run: &RunId) -> Result<Arc<Place>, String> {
-        let cell = {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(open.entry(run.clone()).or_default())
-        };
+        let cell = Arc::clone(self.open().entry(run.clone()).or_default());
         let opened = cell.get_or_init(|| self.opener.open(run)).await.clone();
         if opened.is_err() {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut open = self.open();
             if open.get(run).is_some_and(|known| Arc::ptr_eq(known, &cell)) {
                 open.remove(run);
             }
@@ -77,10 +74,7 @@ impl Runs {
     /// a moment longer, and one may be opening it: then it is closed as the last of them lets it go, see
     /// [`OpenRun`].
     pub(super) async fn close(&self, run: &RunId) {
-        let cell = {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            open.remove(run)
-        };
+        let cell = self.open().remove(run);
         let place = cell.and_then(|cell| cell.get().cloned());
         if let Some(Ok(place)) = place
             && let Ok(place) = Arc::try_unwrap(place)
@@ -91,13 +85,14 @@ impl Runs {
 
     /// Closes all runs.
     pub(super) async fn close_all(&self) {
-        let runs: Vec<RunId> = {
-            let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            open.keys().cloned().collect()
-        };
+        let runs: Vec<RunId> = self.open().keys().cloned().collect();
         for run in runs {
             self.close(&run).await;
         }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Opened>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -177,12 +172,9 @@ impl Place {
         blob: &Blob,
         path: &str,
     ) -> Result<Arc<Trail>, String> {
-        let known = |trails: &Mutex<HashMap<String, Arc<Trail>>>| {
-            let trails = trails.lock().unwrap_or_else(PoisonError::into_inner);
-            trails.get(&blob.digest).cloned()
-        };
-        if let Some(trail) = known(&self.trails) {
-            return Ok(trail);
+        let trails = || self.trails.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(trail) = trails().get(&blob.digest) {
+            return Ok(Arc::clone(trail));
         }
         let place = bundle::inside(&self.folder, path).map_err(|error| in_one_line(&error))?;
         let document = bundle::get(link, blob, DOCUMENT_BYTES).await;
@@ -195,8 +187,7 @@ impl Place {
         let trail: Trail =
             serde_json::from_value(document).map_err(|error| format!("the trail: {error}"))?;
         let trail = Arc::new(trail);
-        let mut trails = self.trails.lock().unwrap_or_else(PoisonError::into_inner);
-        trails.insert(blob.digest.clone(), Arc::clone(&trail));
+        trails().insert(blob.digest.clone(), Arc::clone(&trail));
         Ok(trail)
     }
 }
@@ -264,7 +255,7 @@ mod tests {
 
     async fn publish(link: &Link, manifest: &Manifest) {
         let manifest = serde_json::to_vec(manifest).unwrap();
-        let (blob, _) = bundle::put(link, manifest.into()).await.unwrap();
+        let blob = bundle::put(link, manifest.into()).await.unwrap();
         let blob = serde_json::to_vec(&blob).unwrap();
         let put = link.put_key(names::MANIFESTS, "r1", blob.into()).await;
         put.unwrap();

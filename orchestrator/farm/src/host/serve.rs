@@ -203,8 +203,8 @@ impl Host {
         told?;
         self.told = now;
         let key = names::host_key(&self.name);
-        let taken = Liveness::take(&self.link, key, self.own_advert(), ttl, Take::Over).await?;
-        let Some(live) = taken else {
+        let taken = Liveness::take(&self.link, key, self.own_advert(), ttl, Take::Over, None);
+        let Some(live) = taken.await? else {
             return Err(FarmError::Taken("the host's name is taken".to_owned()));
         };
         let mut alive = live.alive();

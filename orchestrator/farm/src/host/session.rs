@@ -40,10 +40,10 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
     let to = Address {
         run: granted.run.clone(),
         session: granted.session.clone(),
-        host: granted.device.host.clone(),
+        device: granted.device.clone(),
     };
-    let (sink, mut sending) = output::output(link, to.clone(), granted.device.clone());
-    let walked = walk(link, runs, &granted, SessionOutput::elsewhere(sink));
+    let (output, mut sending) = output::output(link, to.clone());
+    let walked = walk(link, runs, &granted, output);
     // A bug of ours must not leave the device busy for ever.
     let mut walked = Box::pin(AssertUnwindSafe(walked).catch_unwind());
     let ended = tokio::select! {
@@ -73,7 +73,7 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
             }
         }
     };
-    let subject = names::end(&to.run, &to.session, &to.host);
+    let subject = names::end(&to.run, &to.session, &to.device.host);
     let end = written(link, &end).await;
     loop {
         match link.put_if(&subject, 0, end.clone(), None).await {
@@ -112,7 +112,7 @@ async fn written(link: &Link, end: &End) -> Bytes {
         return whole;
     }
     let stored = match bundle::put(link, whole).await {
-        Ok((blob, _)) => End::Large(blob),
+        Ok(blob) => End::Large(blob),
         Err(error) => End::Lost {
             blame: Blame::Host,
             cause: format!("its outcome is large and could not be stored: {error}"),
