@@ -128,16 +128,22 @@ enum Comparison {
 }
 
 impl Comparison {
-    const fn sign(self) -> &'static str {
-        match self {
-            Self::Is => "=",
-            Self::IsNot => "!=",
-            Self::Like => "~",
-            Self::Below => "<",
-            Self::AtMost => "<=",
-            Self::Above => ">",
-            Self::AtLeast => ">=",
-        }
+    /// As they are written; `==` is what programmers write.
+    const SIGNS: [(&'static str, Self); 8] = [
+        ("=", Self::Is),
+        ("!=", Self::IsNot),
+        ("~", Self::Like),
+        ("<", Self::Below),
+        ("<=", Self::AtMost),
+        (">", Self::Above),
+        (">=", Self::AtLeast),
+        ("==", Self::Is),
+    ];
+
+    fn sign(self) -> &'static str {
+        let mut signs = Self::SIGNS.into_iter();
+        let sign = signs.find(|(_, comparison)| *comparison == self);
+        sign.map_or("", |(sign, _)| sign)
     }
 
     /// Whether it asks for an order.
