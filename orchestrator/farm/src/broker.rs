@@ -123,10 +123,7 @@ async fn stand_by(
         name: options.name.clone(),
         protocol: Protocol::CURRENT,
     });
-    let advert = advert.map_err(|error| FarmError::Server {
-        doing: "describe the broker".to_owned(),
-        cause: error.to_string(),
-    })?;
+    let advert = advert.map_err(|error| FarmError::server("describe the broker", &error))?;
     let mut keys = link.follow_keys(LIVE, &[BROKER.to_owned()]);
     let mut is_free = true;
     let mut is_caught_up = false;

@@ -167,6 +167,13 @@ pub enum FarmError {
 }
 
 impl FarmError {
+    pub(crate) fn server(doing: impl Into<String>, cause: &dyn std::fmt::Display) -> Self {
+        Self::Server {
+            doing: doing.into(),
+            cause: cause.to_string(),
+        }
+    }
+
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         self.hint_on(std::env::consts::OS)
@@ -295,22 +302,16 @@ impl Link {
             .connect(address.servers.as_slice())
             .await
             .map_err(|error| {
-                let cause = in_one_line(&error);
+                let (servers, cause) = (servers.clone(), in_one_line(&error));
                 let lower = cause.to_lowercase();
                 if lower.contains("authorization") || lower.contains("authentication") {
-                    let servers = servers.clone();
                     FarmError::NotAllowedIn { servers, cause }
                 } else if lower.contains("invalidcontenttype") {
-                    FarmError::Server {
-                        doing: format!("connect to {servers}"),
-                        cause: "it is not encrypted; write `nats://` instead of `tls://`"
-                            .to_owned(),
-                    }
+                    let cause = "it is not encrypted; write `nats://` instead of `tls://`";
+                    FarmError::server(format!("connect to {servers}"), &cause)
                 } else if lower.contains("certificate") {
-                    let servers = servers.clone();
                     FarmError::Untrusted { servers, cause }
                 } else {
-                    let servers = servers.clone();
                     FarmError::Unreachable { servers, cause }
                 }
             })?;
@@ -433,10 +434,7 @@ impl Link {
             Ok(Ok(answer)) => Ok(answer.payload),
             Ok(Err(error)) => match self.refusal(&subject) {
                 Some(refusal) => Err(FarmError::Forbidden(refusal)),
-                None => Err(FarmError::Server {
-                    doing: format!("ask {subject}"),
-                    cause: error.to_string(),
-                }),
+                None => Err(FarmError::server(format!("ask {subject}"), &error)),
             },
             Err(_) => Err(self.silent(&subject, &format!("a request to {subject}"), patience)),
         }
@@ -448,10 +446,7 @@ impl Link {
     /// When the connection is closed.
     pub async fn listen(&self, subject: String) -> Result<async_nats::Subscriber, FarmError> {
         let subscribed = self.client.subscribe(subject.clone()).await;
-        subscribed.map_err(|error| FarmError::Server {
-            doing: format!("listen to {subject}"),
-            cause: error.to_string(),
-        })
+        subscribed.map_err(|error| FarmError::server(format!("listen to {subject}"), &error))
     }
 
     /// Sends what is still waiting and closes the connection.

@@ -3,13 +3,11 @@
 //! Only compare-and-set writes with a time to live of their own keep a key that can expire and be taken
 //! again; the client's own calls for it drop the time to live on the way.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::link::{FarmError, Link};
@@ -41,9 +39,7 @@ pub enum Alive {
 pub struct Liveness {
     alive: watch::Receiver<Alive>,
     value: watch::Sender<Bytes>,
-    changed: Arc<Notify>,
-    stop: CancellationToken,
-    _renewing: AbortOnDropHandle<()>,
+    renewing: AbortOnDropHandle<()>,
     key: String,
     link: Link,
 }
@@ -89,8 +85,6 @@ impl Liveness {
         };
         let (told, alive) = watch::channel(Alive::Until(until(sent, ttl)));
         let (value, new_value) = watch::channel(value);
-        let changed = Arc::new(Notify::new());
-        let stop = CancellationToken::new();
         let renewing = Renewing {
             link: link.clone(),
             subject,
@@ -99,19 +93,12 @@ impl Liveness {
             needs,
             revision,
             value: new_value,
-            changed: Arc::clone(&changed),
             told,
         };
-        let stopped = stop.clone();
-        let renewing = tokio::spawn(async move {
-            stopped.run_until_cancelled(renewing.renew()).await;
-        });
         Ok(Some(Self {
             alive,
             value,
-            changed,
-            stop,
-            _renewing: AbortOnDropHandle::new(renewing),
+            renewing: AbortOnDropHandle::new(tokio::spawn(renewing.renew())),
             key,
             link: link.clone(),
         }))
@@ -125,12 +112,11 @@ impl Liveness {
     /// Writes another value, at once.
     pub fn set(&self, value: Vec<u8>) {
         self.value.send_replace(value.into());
-        self.changed.notify_one();
     }
 
     /// Gives the key up, so that nobody waits for it to expire.
     pub async fn release(self) {
-        self.stop.cancel();
+        self.renewing.abort();
         let subject = names::key_subject(names::LIVE, &self.key);
         let given_up = async {
             if let Some(last) = self.link.last(&subject).await?
@@ -159,7 +145,6 @@ struct Renewing {
     needs: Option<String>,
     revision: u64,
     value: watch::Receiver<Bytes>,
-    changed: Arc<Notify>,
     told: watch::Sender<Alive>,
 }
 
@@ -168,7 +153,7 @@ impl Renewing {
         loop {
             tokio::select! {
                 () = tokio::time::sleep_until(self.due) => {}
-                () = self.changed.notified() => {}
+                Ok(()) = self.value.changed() => {}
             }
             let value = self.value.borrow_and_update().clone();
             let sent = Instant::now();
@@ -188,13 +173,12 @@ impl Renewing {
                         return;
                     }
                     // It had expired, or was put by us: written anew at once.
-                    self.changed.notify_one();
+                    self.due = sent;
                 }
                 // Tried again; whoever asks sees that the moment has passed.
                 Err(error) => {
                     tracing::debug!(%error, subject = self.subject, "not renewed");
-                    self.changed.notify_one();
-                    tokio::time::sleep(MARGIN).await;
+                    self.due = Instant::now() + MARGIN;
                 }
             }
         }
@@ -245,4 +229,12 @@ fn is_ours(last: &Stored, own: &Bytes) -> bool {
 
 fn until(sent: Instant, ttl: Duration) -> Instant {
     sent + ttl.saturating_sub(MARGIN)
+}
+
+/// Ends at a moment; never without one.
+pub(crate) async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
 }

@@ -328,10 +328,7 @@ fn placeholder() -> Trail {
 }
 
 fn stored(run: &RunId, error: &dyn std::error::Error) -> FarmError {
-    FarmError::Server {
-        doing: format!("store what run {run} needs"),
-        cause: in_one_line(error),
-    }
+    FarmError::server(format!("store what run {run} needs"), &in_one_line(error))
 }
 
 /// Takes the run's key, or says who has it.

@@ -100,7 +100,8 @@ async fn send_back<W: AsyncWrite + Unpin + Send>(
         let (item, bytes) = match message {
             SessionMessage::Event(event, _) => (SessionNews::Event(event), Vec::new()),
             SessionMessage::Waits(reason) => (SessionNews::Waits(reason), Vec::new()),
-            SessionMessage::File(artifact, _) => {
+            SessionMessage::File(artifact, taken) => {
+                drop(taken);
                 let content = artifact.content;
                 let placing = tokio::task::spawn_blocking(move || ContentPlace::of(content));
                 let Some((content, bytes)) = placing.await.ok().flatten() else {

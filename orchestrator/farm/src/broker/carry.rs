@@ -162,16 +162,12 @@ fn lease_subject(device: &DeviceKey) -> String {
 }
 
 fn read<T: serde::de::DeserializeOwned>(stored: &Stored) -> Result<T, FarmError> {
-    stored.read().map_err(|cause| FarmError::Server {
-        doing: "read what stands there".to_owned(),
-        cause,
-    })
+    stored
+        .read()
+        .map_err(|cause| FarmError::server("read what stands there", &cause))
 }
 
 fn json(value: &impl Serialize) -> Result<Bytes, FarmError> {
     let written = serde_json::to_vec(value).map(Bytes::from);
-    written.map_err(|error| FarmError::Server {
-        doing: "write it as JSON".to_owned(),
-        cause: error.to_string(),
-    })
+    written.map_err(|error| FarmError::server("write it as JSON", &error))
 }

@@ -18,7 +18,7 @@ use super::request;
 use super::state::{Deed, Fact, State};
 use crate::follow::{Followed, Follower};
 use crate::link::{FarmError, Link};
-use crate::live::{Alive, Liveness};
+use crate::live::{Alive, Liveness, at};
 use crate::names;
 
 /// How many deeds are under way at once.
@@ -250,11 +250,4 @@ fn next_certainty(connected: &watch::Receiver<Option<Instant>>, ttl: Duration) -
 fn first_certainty(connected: &watch::Receiver<Option<Instant>>, ttl: Duration) -> Option<Instant> {
     let connected = *connected.borrow();
     connected.map(|since| (Instant::now() + ttl).max(since + READING_GRACE))
-}
-
-async fn at(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => sleep_until(moment).await,
-        None => std::future::pending().await,
-    }
 }

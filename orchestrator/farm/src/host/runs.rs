@@ -14,31 +14,26 @@ use super::workplace::{OpenRun, Opening, Workplace};
 use crate::bundle::{self, CacheLimits, SealKey, Secrets};
 use crate::follow::Followed;
 use crate::link::{Link, in_one_line};
-use crate::names;
-use crate::wire::{Blob, HostName, Manifest, Protocol};
+use crate::wire::{Blob, HostName, Protocol};
+use crate::{names, query};
 
-/// A manifest or a trail larger than this is none.
+/// A trail larger than this is none.
 const DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
 /// How long the secrets of a run may take to come.
 const SECRETS_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// What the runs are opened with.
-pub(super) struct Opener {
+/// The open runs, and what they are opened with.
+pub(super) struct Runs {
     pub(super) link: Link,
     pub(super) host: HostName,
     pub(super) seal: SealKey,
     pub(super) cache: PathBuf,
     pub(super) workplace: Arc<dyn Workplace>,
-}
-
-/// The open runs.
-pub(super) struct Runs {
-    opener: Opener,
-    open: Mutex<HashMap<RunId, Arc<Opened>>>,
+    pub(super) open: Mutex<HashMap<RunId, Arc<Opened>>>,
 }
 
 /// A run that is being opened, or was.
-type Opened = OnceCell<Result<Arc<Place>, String>>;
+pub(super) type Opened = OnceCell<Result<Arc<Place>, String>>;
 
 /// A run, opened.
 pub(super) struct Place {
@@ -49,18 +44,11 @@ pub(super) struct Place {
 }
 
 impl Runs {
-    pub(super) fn new(opener: Opener) -> Self {
-        Self {
-            opener,
-            open: Mutex::default(),
-        }
-    }
-
     /// The place of a run; opened by whoever asks first. Those who wait for it meanwhile share what goes
     /// wrong; whoever comes later tries again, for most of that passes.
     pub(super) async fn place(&self, run: &RunId) -> Result<Arc<Place>, String> {
         let cell = Arc::clone(self.open().entry(run.clone()).or_default());
-        let opened = cell.get_or_init(|| self.opener.open(run)).await.clone();
+        let opened = cell.get_or_init(|| self.open_anew(run)).await.clone();
         if opened.is_err() {
             let mut open = self.open();
             if open.get(run).is_some_and(|known| Arc::ptr_eq(known, &cell)) {
@@ -94,18 +82,12 @@ impl Runs {
     fn open(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Opened>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Opener {
-    async fn open(&self, run: &RunId) -> Result<Arc<Place>, String> {
+    async fn open_anew(&self, run: &RunId) -> Result<Arc<Place>, String> {
         let text = |error: &dyn std::error::Error| in_one_line(error);
-        let subject = names::key_subject(names::MANIFESTS, &names::encode(&run.0));
-        let blob = self.link.last(&subject).await.map_err(|e| text(&e))?;
-        let blob = blob.ok_or("the farm has no manifest of this run, or no longer")?;
-        let blob: Blob = blob.read()?;
-        let manifest = bundle::get(&self.link, &blob, DOCUMENT_BYTES).await;
-        let manifest: Manifest = serde_json::from_slice(&manifest.map_err(|e| text(&e))?)
-            .map_err(|error| format!("the run's manifest: {error}"))?;
+        let manifest = query::manifest(&self.link, run).await;
+        let manifest = manifest.map_err(|error| text(&error))?;
+        let manifest = manifest.ok_or("the farm has no manifest of this run, or no longer")?;
         if !Protocol::CURRENT.works_with(manifest.protocol) {
             return Err(format!(
                 "the run has version {} of the farm's protocol and this host {}: update the older one",
@@ -205,6 +187,7 @@ mod tests {
     use crate::server::Role;
     use crate::server::tests::Farm;
     use crate::store::StoreOptions;
+    use crate::wire::Manifest;
 
     /// Counts what is open.
     #[derive(Clone, Default)]
@@ -269,13 +252,14 @@ mod tests {
         link.set_up(StoreOptions { replicas: 1 }).await.unwrap();
         let cache = tempfile::tempdir().unwrap();
         let places = Places::default();
-        let runs = Runs::new(Opener {
+        let runs = Runs {
             link: link.clone(),
             host: "mac-1".parse().unwrap(),
             seal: SealKey::generate(),
             cache: cache.path().to_owned(),
             workplace: Arc::new(places.clone()),
-        });
+            open: Mutex::default(),
+        };
         let open = || places.0.load(Ordering::Relaxed);
         let run = RunId("r1".to_owned());
         let refused = runs.place(&run).await.err().unwrap();

@@ -20,6 +20,7 @@ use super::told::Told;
 use super::turns::Turn;
 use crate::bundle;
 use crate::link::in_one_line;
+use crate::live::at;
 use crate::names;
 use crate::wire::{Blob, Demand, DeviceKey, End, Grant, HostName, Item, OrderedDemand, Pack};
 
@@ -181,7 +182,7 @@ impl Session<'_> {
         self.was_aside = self.inner.tried_aside(&self.order.session);
         let order = &self.order;
         let stored = self.inner.trail(&order.trail).await;
-        let (trail, path) = stored.map_err(host_failed)?;
+        let (trail, path) = stored.map_err(|cause| Outcome::broken(Blame::Host, cause))?;
         let value = self.demand(trail, path).map_err(Unfit::outcome)?;
         let subject = names::demand(&order.run, &order.session);
         let permit = self.inner.demands.acquire().await;
@@ -197,7 +198,7 @@ impl Session<'_> {
         };
         drop(permit);
         put.map(|_| ())
-            .map_err(|error| host_failed(in_one_line(&error)))
+            .map_err(|error| Outcome::broken(Blame::Host, in_one_line(&error)))
     }
 
     /// The demand as it is written.
@@ -425,12 +426,7 @@ impl Session<'_> {
     /// The session was lost, so that another may take its place.
     async fn lost(&mut self, blame: Blame, cause: String) -> Outcome {
         self.start_if_not().await;
-        Outcome::Infrastructure {
-            blame,
-            cause,
-            hint: None,
-            unstarted: Vec::new(),
-        }
+        Outcome::broken(blame, cause)
     }
 
     /// The session has no end and is not waited for any more.
@@ -540,14 +536,6 @@ fn fits(demand: Vec<u8>) -> Result<Vec<u8>, Unfit> {
     })
 }
 
-/// Ends at a moment; never without one.
-async fn at(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => tokio::time::sleep_until(moment).await,
-        None => std::future::pending().await,
-    }
-}
-
 /// A session's name without its attempt.
 fn base(session: &SessionId) -> &str {
     session.0.split('.').next().unwrap_or(&session.0)
@@ -576,15 +564,6 @@ impl Unfit {
             hint: self.hint,
             unstarted: Vec::new(),
         }
-    }
-}
-
-fn host_failed(cause: String) -> Outcome {
-    Outcome::Infrastructure {
-        blame: Blame::Host,
-        cause,
-        hint: None,
-        unstarted: Vec::new(),
     }
 }
 

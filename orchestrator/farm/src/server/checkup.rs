@@ -166,10 +166,8 @@ async fn ask<T: serde::de::DeserializeOwned>(link: &Link, subject: &str) -> Resu
     let answer = link
         .ask(subject.to_owned(), Vec::new(), ANSWER_TIMEOUT)
         .await?;
-    serde_json::from_slice(&answer).map_err(|error| FarmError::Server {
-        doing: format!("read the answer to {subject}"),
-        cause: error.to_string(),
-    })
+    serde_json::from_slice(&answer)
+        .map_err(|error| FarmError::server(format!("read the answer to {subject}"), &error))
 }
 
 /// What is read of a stream's description; the one is there with the stream.

@@ -8,9 +8,7 @@ use clap::Args;
 use packtrain_config::{Config, Flags};
 use packtrain_farm::broker::{self, BrokerOptions};
 use packtrain_farm::link::{FarmAddress, Link};
-use packtrain_farm::server::{
-    self, Embedded, FarmFolder, JoinRequests, JoinService, Listen, NatsServer, Role,
-};
+use packtrain_farm::server::{self, Embedded, FarmFolder, JoinRequests, Listen, NatsServer, Role};
 use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
 use serde_json::json;
@@ -289,9 +287,8 @@ impl<'a> Farm<'a> {
         (link, requests): (Link, JoinRequests),
         stop: &CancellationToken,
     ) -> Result<(), CliError> {
-        let service = JoinService::new(self.folder, &self.server)?;
         tokio::select! {
-            () = service.serve(&link, requests) => Ok(()),
+            served = server::let_in(self.folder, &self.server, &link, requests) => Ok(served?),
             () = stop.cancelled() => Ok(()),
         }
     }
