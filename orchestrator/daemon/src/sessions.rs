@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use packtrain_drivers::BoxFuture;
 use packtrain_engine::{
-    ArtifactContent, DeviceChange, NewArtifact, SessionHost, SessionOrder, SessionOutput,
-    SessionSink, SessionStop,
+    DeviceChange, SessionHost, SessionMessage, SessionOrder, SessionOutput, SessionStop,
 };
-use packtrain_model::memory::Redactor;
-use packtrain_model::{Blame, Outcome, RunEvent};
+use packtrain_model::{Blame, Outcome};
 use packtrain_tools::Caller;
+use packtrain_wire::Place as ContentPlace;
 use serde_json::json;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -22,9 +21,7 @@ use super::connection::{grant, refuse};
 use super::hub::Hub;
 use super::place::Place;
 use super::project::Project;
-use super::wire::{
-    self, FileContent, FileNews, ProjectKey, SessionControl, SessionNews, SessionRequest, Wants,
-};
+use super::wire::{self, ProjectKey, SessionControl, SessionNews, SessionRequest, Wants};
 use packtrain_terminal::exit::CliError;
 use packtrain_terminal::render;
 
@@ -34,9 +31,6 @@ const WAITING: usize = 64;
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a daemon that was told to stop a session may say nothing.
 const UNHEARD_TIMEOUT: Duration = Duration::from_secs(40);
-
-/// A message with the bytes behind it.
-type News = (SessionNews, Option<Vec<u8>>);
 
 /// Carries out a session; it ends when whoever asked for it hangs up.
 pub(crate) async fn carry_out(
@@ -67,17 +61,8 @@ pub(crate) async fn carry_out(
     };
     here.environment = Some(Arc::new(environment));
     grant(&mut writer, &json!({})).await?;
-    let (news, mut told) = mpsc::channel::<News>(WAITING);
-    let writing = tokio::spawn(async move {
-        while let Some((news, bytes)) = told.recv().await {
-            wire::write(&mut writer, &news).await?;
-            if let Some(bytes) = bytes {
-                writer.write_all(&bytes).await?;
-            }
-        }
-        writer.flush().await
-    });
-    let output = SessionOutput::elsewhere(Arc::new(Back(news.clone())));
+    let (output, said) = SessionOutput::elsewhere(WAITING);
+    let writing = tokio::spawn(send_back(said, writer));
     let stop = SessionStop::default();
     let mut session = here.run(order, output, stop.clone());
     let outcome = loop {
@@ -102,85 +87,42 @@ pub(crate) async fn carry_out(
             }
         }
     };
-    let ended = SessionNews::Ended(outcome);
-    // Nobody reads it: nobody minds.
-    let _ = news.send((ended, None)).await;
-    drop((news, session));
-    writing.await.unwrap_or(Ok(()))
+    drop(session);
+    let mut writer = writing.await.map_err(std::io::Error::other)??;
+    wire::write(&mut writer, &SessionNews::Ended(outcome)).await
 }
 
-/// Sends what happens back to the run.
-struct Back(mpsc::Sender<News>);
-
-impl SessionSink for Back {
-    fn record(&self, event: RunEvent) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            // Whoever hung up does not want it.
-            let _ = self
-                .0
-                .send((SessionNews::Event(Box::new(event)), None))
-                .await;
-        })
+/// Sends what a session says back to its run, until it says nothing more.
+async fn send_back<W: AsyncWrite + Unpin + Send>(
+    mut said: mpsc::Receiver<SessionMessage>,
+    mut writer: W,
+) -> std::io::Result<W> {
+    while let Some(message) = said.recv().await {
+        let (item, bytes) = match message {
+            SessionMessage::Event(event, _) => (SessionNews::Event(event), Vec::new()),
+            SessionMessage::Waits(reason) => (SessionNews::Waits(reason), Vec::new()),
+            SessionMessage::File(artifact, taken) => {
+                drop(taken);
+                let content = artifact.content;
+                let placing = tokio::task::spawn_blocking(move || ContentPlace::of(content));
+                let Some((content, bytes)) = placing.await.ok().flatten() else {
+                    continue;
+                };
+                let file = packtrain_wire::File {
+                    session: Some(artifact.session),
+                    step: artifact.step,
+                    kind: artifact.kind,
+                    name: artifact.name,
+                    shared: None,
+                    content,
+                };
+                (SessionNews::File(file), bytes)
+            }
+        };
+        wire::write(&mut writer, &item).await?;
+        writer.write_all(&bytes).await?;
     }
-
-    fn record_now(&self, event: RunEvent) {
-        let news = (SessionNews::Event(Box::new(event)), None);
-        if let Err(mpsc::error::TrySendError::Full(news)) = self.0.try_send(news) {
-            let to = self.0.clone();
-            tokio::spawn(async move { to.send(news).await });
-        }
-    }
-
-    fn save(&self, artifact: NewArtifact) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            let NewArtifact {
-                session,
-                step,
-                kind,
-                name,
-                content,
-            } = artifact;
-            let (content, bytes) = match content {
-                ArtifactContent::Bytes(bytes) => {
-                    (FileContent::Bytes(bytes.len() as u64), Some(bytes))
-                }
-                ArtifactContent::Shared(bytes) => {
-                    (FileContent::Shared(bytes.len() as u64), Some(bytes))
-                }
-                ArtifactContent::File(path) => (FileContent::File(path), None),
-                ArtifactContent::Unwanted(path) => (FileContent::Unwanted(path), None),
-                ArtifactContent::Log { path, hide } => {
-                    let reading = tokio::task::spawn_blocking(move || log(&path, &hide));
-                    let Some(bytes) = reading.await.ok().flatten() else {
-                        return;
-                    };
-                    (FileContent::Bytes(bytes.len() as u64), Some(bytes))
-                }
-            };
-            let file = SessionNews::File(FileNews {
-                session,
-                step,
-                kind,
-                name,
-                content,
-            });
-            let _ = self.0.send((file, bytes)).await;
-        })
-    }
-
-    fn waits(&self, reason: &str) {
-        // When there is no room something newer is on its way.
-        let _ = self
-            .0
-            .try_send((SessionNews::Waits(reason.to_owned()), None));
-    }
-}
-
-/// A device's log without what nobody may read in it, and the file is gone; `None` when there is none.
-fn log(path: &std::path::Path, hide: &Redactor) -> Option<Vec<u8>> {
-    let bytes = std::fs::read(path).ok()?;
-    let _ = std::fs::remove_file(path);
-    Some(hide.redact_file(bytes))
+    Ok(writer)
 }
 
 /// The daemon as the host of a run's sessions.
@@ -239,6 +181,7 @@ async fn follow(
     output: &SessionOutput,
     stop: &SessionStop,
 ) -> Result<Outcome, CliError> {
+    let session = request.order.session.clone();
     let asked = tokio::select! {
         asked = ask(socket, project, request) => asked,
         () = stop.token().cancelled() => return Ok(Outcome::Cancelled { by: stop.cause() }),
@@ -275,11 +218,14 @@ async fn follow(
         match news.map_err(|error| broken(&error))? {
             Some(SessionNews::Event(event)) => output.record(*event).await,
             Some(SessionNews::File(file)) => {
-                let file = received(file, &mut connection.reader).await;
-                output.save(file.map_err(|error| broken(&error))?).await;
+                let bytes = wire::read_bytes(&mut connection.reader, file.content.length()).await;
+                let content = file.content.content(bytes.map_err(|error| broken(&error))?);
+                output.save(file.artifact(&session, content)).await;
             }
             Some(SessionNews::Waits(reason)) => render::say(&format!("waiting for {reason}")),
             Some(SessionNews::Ended(outcome)) => return Ok(outcome),
+            // The farm's.
+            Some(SessionNews::Lost(_) | SessionNews::Large(_)) => {}
             None => return Ok(lost("the daemon hung up")),
         }
     }
@@ -300,29 +246,6 @@ async fn ask(
     }
     let state = client::started(&project, None).await?;
     client::ask(&state.socket, project, wants()).await
-}
-
-async fn received(
-    file: FileNews,
-    reader: &mut (impl AsyncBufRead + Unpin + Send),
-) -> std::io::Result<NewArtifact> {
-    let content = match file.content {
-        FileContent::Bytes(length) => {
-            ArtifactContent::Bytes(wire::read_bytes(reader, length).await?)
-        }
-        FileContent::Shared(length) => {
-            ArtifactContent::Shared(wire::read_bytes(reader, length).await?)
-        }
-        FileContent::File(path) => ArtifactContent::File(path),
-        FileContent::Unwanted(path) => ArtifactContent::Unwanted(path),
-    };
-    Ok(NewArtifact {
-        session: file.session,
-        step: file.step,
-        kind: file.kind,
-        name: file.name,
-        content,
-    })
 }
 
 fn lost(cause: &str) -> Outcome {

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::SessionOrder;
-use packtrain_model::{ArtifactKind, CancelCause, Exit, Outcome, RunEvent, SessionId, StepIndex};
+use packtrain_model::{CancelCause, Exit, RunEvent};
+use packtrain_wire::{Item, Place};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -116,43 +117,8 @@ pub struct SessionRequest {
     pub ticket: Option<String>,
 }
 
-/// What the daemon says of a session.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionNews {
-    /// Something happened.
-    Event(Box<RunEvent>),
-    /// A file; its bytes follow the line when it has a length.
-    File(FileNews),
-    /// Its device is in use; by whom, in words.
-    Waits(String),
-    /// It is over.
-    Ended(Outcome),
-}
-
-/// A file of a session.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct FileNews {
-    pub session: SessionId,
-    pub step: StepIndex,
-    pub kind: ArtifactKind,
-    pub name: String,
-    pub content: FileContent,
-}
-
-/// Where a file's content is.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FileContent {
-    /// Behind the line, so many bytes.
-    Bytes(u64),
-    /// The same, stored once below its name.
-    Shared(u64),
-    /// On disk.
-    File(PathBuf),
-    /// On disk, and not wanted.
-    Unwanted(PathBuf),
-}
+/// What the daemon says of a session; a file's bytes follow the line when it has a length.
+pub type SessionNews = Item<Box<RunEvent>, Place>;
 
 /// What whoever asked for a session may say meanwhile.
 #[derive(Debug, Serialize, Deserialize)]

@@ -16,6 +16,7 @@ use packtrain_model::{
 
 use self::devices::{Devices, Place};
 use crate::host::DeviceChange;
+use crate::order;
 use crate::resolve::Plan;
 use crate::stop::StopReason;
 
@@ -353,14 +354,8 @@ impl Dispatcher {
         };
         let session = SessionId::new(index, attempt);
         if let Some(device) = self.devices.first_for(index) {
-            let mut planned = self.planned[index.0].clone();
-            planned.device = Some(device.id.clone());
-            actions.record(RunEvent::SessionStarted {
-                session: session.clone(),
-                planned,
-                attempt,
-                device: device.clone(),
-            });
+            let planned = &self.planned[index.0];
+            actions.record(order::started(&session, planned, attempt, device.clone()));
         }
         self.settle(index, &outcome, false);
         actions.record(RunEvent::SessionFinished {

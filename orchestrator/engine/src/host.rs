@@ -1,12 +1,13 @@
 //! Where sessions are carried out. A run does not care where that is, and a host knows no run.
 
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use packtrain_drivers::{BoxFuture, DeviceId};
 use packtrain_model::{Outcome, RunEvent};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::journal::{Journal, NewArtifact};
 use crate::order::SessionOrder;
@@ -67,38 +68,36 @@ pub struct SessionOutput {
 #[derive(Clone)]
 enum To {
     Journal(Journal),
-    Elsewhere(Arc<dyn SessionSink>),
+    Elsewhere(mpsc::Sender<SessionMessage>),
 }
 
-/// Takes a session's events and files to where its run is.
-pub trait SessionSink: Send + Sync {
-    /// Takes an event; waits while it is behind.
-    fn record(&self, event: RunEvent) -> BoxFuture<'_, ()>;
-
-    /// Takes an event of somebody who cannot wait any more.
-    fn record_now(&self, event: RunEvent);
-
-    /// Takes a file; waits while it is behind.
-    fn save(&self, artifact: NewArtifact) -> BoxFuture<'_, ()>;
-
-    /// Takes what a session waits for, in words, while somebody else has its device.
-    fn waits(&self, _reason: &str) {}
+/// What a session says to a run that is elsewhere.
+#[derive(Debug)]
+pub enum SessionMessage {
+    /// Something happened, at that moment.
+    Event(Box<RunEvent>, DateTime<Utc>),
+    /// A file. The session goes on when the other is dropped.
+    File(NewArtifact, oneshot::Sender<Infallible>),
+    /// What it waits for, in words, while somebody else has its device.
+    Waits(String),
 }
 
 impl SessionOutput {
     /// An output into a run's journal.
     pub fn new(journal: Journal) -> Self {
-        Self {
-            to: To::Journal(journal),
-            took: Arc::default(),
-            device: Arc::default(),
-        }
+        Self::to(To::Journal(journal))
     }
 
-    /// An output to a run that is elsewhere.
-    pub fn elsewhere(sink: Arc<dyn SessionSink>) -> Self {
+    /// An output to a run that is elsewhere, for whoever takes it there. The session waits while so many
+    /// messages do.
+    pub fn elsewhere(waiting: usize) -> (Self, mpsc::Receiver<SessionMessage>) {
+        let (to, messages) = mpsc::channel(waiting);
+        (Self::to(To::Elsewhere(to)), messages)
+    }
+
+    fn to(to: To) -> Self {
         Self {
-            to: To::Elsewhere(sink),
+            to,
             took: Arc::default(),
             device: Arc::default(),
         }
@@ -137,7 +136,7 @@ impl SessionOutput {
         self.learn(&event);
         match &self.to {
             To::Journal(journal) => journal.record(event).await,
-            To::Elsewhere(sink) => sink.record(event).await,
+            To::Elsewhere(_) => self.record_at(event, Utc::now()).await,
         }
     }
 
@@ -146,14 +145,21 @@ impl SessionOutput {
         self.learn(&event);
         match &self.to {
             To::Journal(journal) => journal.record_at(event, at).await,
-            To::Elsewhere(sink) => sink.record(event).await,
+            // Nobody takes what is said of a session that was given up.
+            To::Elsewhere(run) => drop(run.send(SessionMessage::Event(event.into(), at)).await),
         }
     }
 
     pub(crate) fn record_now(&self, event: RunEvent) {
         match &self.to {
             To::Journal(journal) => journal.record_now(event),
-            To::Elsewhere(sink) => sink.record_now(event),
+            To::Elsewhere(run) => {
+                let message = SessionMessage::Event(event.into(), Utc::now());
+                if let Err(mpsc::error::TrySendError::Full(message)) = run.try_send(message) {
+                    let run = run.clone();
+                    tokio::spawn(async move { run.send(message).await });
+                }
+            }
         }
     }
 
@@ -162,7 +168,8 @@ impl SessionOutput {
         match &self.to {
             // Within a run devices are planned.
             To::Journal(_) => {}
-            To::Elsewhere(sink) => sink.waits(reason),
+            // When there is no room something newer is on its way.
+            To::Elsewhere(run) => drop(run.try_send(SessionMessage::Waits(reason.to_owned()))),
         }
     }
 
@@ -170,7 +177,16 @@ impl SessionOutput {
     pub async fn save(&self, artifact: NewArtifact) {
         match &self.to {
             To::Journal(journal) => journal.save(artifact).await,
-            To::Elsewhere(sink) => sink.save(artifact).await,
+            To::Elsewhere(run) => {
+                let (taken, is_taken) = oneshot::channel();
+                if run
+                    .send(SessionMessage::File(artifact, taken))
+                    .await
+                    .is_ok()
+                {
+                    let _ = is_taken.await;
+                }
+            }
         }
     }
 }

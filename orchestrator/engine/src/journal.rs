@@ -38,7 +38,7 @@ pub struct NewArtifact {
 }
 
 /// A file's content.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum ArtifactContent {
     /// In memory.
     Bytes(Vec<u8>),
@@ -55,6 +55,39 @@ pub enum ArtifactContent {
         /// What nobody may read in it.
         hide: Redactor,
     },
+}
+
+impl ArtifactContent {
+    /// All of it in memory, without what is to be hidden; it is on disk no more. `None` when there is
+    /// nothing to keep. Blocking.
+    ///
+    /// # Errors
+    /// What the system says, or that it is no file of at most `most` bytes.
+    pub fn take(self, most: u64) -> Result<Option<Vec<u8>>, String> {
+        let (path, hide) = match self {
+            Self::Bytes(bytes) | Self::Shared(bytes) => return Ok(Some(bytes)),
+            Self::Unwanted(path) => {
+                // It may never have been written.
+                let _ = std::fs::remove_file(path);
+                return Ok(None);
+            }
+            Self::File(path) => (path, Redactor::default()),
+            Self::Log { path, hide } => (path, hide),
+        };
+        let about = match std::fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            about => about.map_err(|error| error.to_string())?,
+        };
+        if !about.is_file() || about.len() > most {
+            return Err(format!("{} bytes are too many to travel", about.len()));
+        }
+        let bytes = std::fs::read(&path);
+        // The file as it was written goes in any case.
+        let removed = std::fs::remove_file(&path);
+        let bytes = bytes.and_then(|bytes| removed.map(|()| bytes));
+        let bytes = bytes.map_err(|error| error.to_string())?;
+        Ok(Some(hide.redact_file(bytes)))
+    }
 }
 
 /// Keeps a run's events and files. Sessions wait for it: being slow is better than losing what

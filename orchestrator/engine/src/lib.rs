@@ -27,7 +27,7 @@ mod shuffle;
 mod stop;
 
 pub use by_hand::RunByHand;
-pub use host::{DeviceChange, DeviceChangeKind, SessionHost, SessionOutput, SessionSink};
+pub use host::{DeviceChange, DeviceChangeKind, SessionHost, SessionMessage, SessionOutput};
 pub use journal::{
     ArtifactContent, Journal, JournalEnd, JournalThread, NewArtifact, NoStore, OpenSinks, Sink,
     Store, UnreadSink,

@@ -9,7 +9,9 @@ use std::time::Duration;
 use packtrain_device_actors::CONNECT_TIMEOUT;
 use packtrain_drivers::{DeviceInfo, Rect};
 use packtrain_model::trail::Trail;
-use packtrain_model::{AttemptNumber, Memory, PlannedSession, RunId, SessionId, SessionIndex};
+use packtrain_model::{
+    AttemptNumber, Memory, PlannedSession, RunEvent, RunId, SessionId, SessionIndex,
+};
 use packtrain_tools::Target;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -61,6 +63,29 @@ impl SessionOrder {
             cell: CellSettings::default(),
             options: SessionOptions::default(),
         }
+    }
+
+    /// That it has this device.
+    pub fn started(&self, device: DeviceInfo) -> RunEvent {
+        started(&self.session, &self.planned, self.attempt, device)
+    }
+}
+
+/// That a session has a device.
+pub(crate) fn started(
+    session: &SessionId,
+    planned: &PlannedSession,
+    attempt: AttemptNumber,
+    device: DeviceInfo,
+) -> RunEvent {
+    RunEvent::SessionStarted {
+        session: session.clone(),
+        planned: PlannedSession {
+            device: Some(device.id.clone()),
+            ..planned.clone()
+        },
+        attempt,
+        device,
     }
 }
 

@@ -38,15 +38,11 @@ impl Pairs {
             return outcome;
         }
         assignment.is_refused = is_planned;
-        Outcome::Infrastructure {
-            blame: Blame::Host,
-            cause: format!(
-                "it ran on {device} and not on {own}, which was planned: each device runs each \
-                 configuration once"
-            ),
-            hint: None,
-            unstarted: Vec::new(),
-        }
+        let cause = format!(
+            "it ran on {device} and not on {own}, which was planned: each device runs each \
+             configuration once"
+        );
+        Outcome::broken(Blame::Host, cause)
     }
 }
 

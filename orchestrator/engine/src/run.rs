@@ -141,12 +141,7 @@ impl Run {
     async fn finish(self, mut verdict: Verdict, begun: Instant, any_began: bool) -> Verdict {
         // What was planned and never settled is not known to have passed.
         let planned = u32::try_from(self.plan.sessions.len()).unwrap_or(u32::MAX);
-        let lost = Outcome::Infrastructure {
-            blame: Blame::Host,
-            cause: "its end was lost".to_owned(),
-            hint: None,
-            unstarted: Vec::new(),
-        };
+        let lost = Outcome::broken(Blame::Host, "its end was lost");
         for _ in verdict.settled()..planned {
             verdict.count(&lost, false);
         }

@@ -79,7 +79,7 @@ impl Here {
         match leasing.await {
             Ok(lease) => self.open_on(order, lease, output, stop).await,
             Err(error) => {
-                output.record(started(order, required.clone())).await;
+                output.record(order.started(required.clone())).await;
                 Err(judge_lease(&error, stop.cause()))
             }
         }
@@ -97,20 +97,8 @@ impl Here {
         stop: SessionStop,
     ) -> Result<SessionContext, Outcome> {
         let device = lease.device().clone();
-        output.record(started(order, device)).await;
+        output.record(order.started(device)).await;
         SessionContext::begin(order, lease, self, output, stop).await
-    }
-}
-
-/// That an order's session has a device.
-fn started(order: &SessionOrder, device: DeviceInfo) -> RunEvent {
-    let mut planned = order.planned.clone();
-    planned.device = Some(device.id.clone());
-    RunEvent::SessionStarted {
-        session: order.session.clone(),
-        planned,
-        attempt: order.attempt,
-        device,
     }
 }
 

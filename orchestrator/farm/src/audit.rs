@@ -78,7 +78,8 @@ impl fmt::Display for Finding {
 }
 
 impl Finding {
-    fn new(kind: FindingKind, what: impl Into<String>) -> Self {
+    /// One of that sort.
+    pub fn new(kind: FindingKind, what: impl Into<String>) -> Self {
         Self {
             kind,
             what: what.into(),

@@ -123,10 +123,7 @@ async fn stand_by(
         name: options.name.clone(),
         protocol: Protocol::CURRENT,
     });
-    let advert = advert.map_err(|error| FarmError::Server {
-        doing: "describe the broker".to_owned(),
-        cause: error.to_string(),
-    })?;
+    let advert = advert.map_err(|error| FarmError::server("describe the broker", &error))?;
     let mut keys = link.follow_keys(LIVE, &[BROKER.to_owned()]);
     let mut is_free = true;
     let mut is_caught_up = false;
@@ -139,7 +136,8 @@ async fn stand_by(
             continue;
         }
         let (key, advert) = (BROKER.to_owned(), advert.clone());
-        if let Some(liveness) = Liveness::take(link, key, advert, options.ttl, Take::Free).await? {
+        let taken = Liveness::take(link, key, advert, options.ttl, Take::Free, None);
+        if let Some(liveness) = taken.await? {
             return Ok(liveness);
         }
     }

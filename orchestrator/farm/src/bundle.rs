@@ -14,8 +14,8 @@ mod seal;
 mod tests;
 
 pub(crate) use self::blobs::digest as digest_of;
-pub use self::blobs::{BlobError, BlobStore, MemoryBlobs, Stored, get, put};
-pub use self::cache::{Bundle, CacheLimits};
+pub use self::blobs::{BlobError, BlobStore, MemoryBlobs, get, put};
+pub use self::cache::{Bundle, CacheLimits, create_private};
 pub use self::collect::{CollectError, CollectOptions, Collected, PROJECT_FOLDER, collect};
 pub use self::materialise::{MaterialiseError, materialise};
 pub use self::path::{BundlePathError, check_path, inside};

@@ -46,16 +46,11 @@ pub enum Followed {
 
 /// Reads messages of a stream.
 pub struct Follower {
-    link: Link,
-    stream: String,
-    filters: Vec<String>,
-    since: Since,
+    wanted: Wanted,
     consumer: Option<Consumer>,
     /// A consumer that is being made; not lost when whoever waits looks elsewhere for a moment.
     making: Option<AbortOnDropHandle<Result<Consumer, FarmError>>>,
     tries: u32,
-    /// The last message that was read.
-    last: u64,
     caught_up: bool,
 }
 
@@ -78,7 +73,7 @@ impl Link {
     /// Follows keys of a bucket: first what they are, then what changes. `keys` may have wildcards.
     pub fn follow_keys(&self, bucket: &str, keys: &[String]) -> Follower {
         let filters = keys.iter().map(|key| names::key_subject(bucket, key));
-        let stream = format!("KV_{bucket}");
+        let stream = names::bucket_stream(bucket);
         Follower::new(self, stream, filters.collect(), Since::Last)
     }
 }
@@ -86,14 +81,17 @@ impl Link {
 impl Follower {
     fn new(link: &Link, stream: String, filters: Vec<String>, since: Since) -> Self {
         Self {
-            link: link.clone(),
-            stream,
-            filters,
-            since,
+            wanted: Wanted {
+                link: link.clone(),
+                stream,
+                filters,
+                since,
+                last: 0,
+                delay: Duration::ZERO,
+            },
             consumer: None,
             making: None,
             tries: 0,
-            last: 0,
             caught_up: false,
         }
     }
@@ -126,7 +124,7 @@ impl Follower {
             }
             let headers = message.headers.clone();
             let (subject, payload) = (message.subject.to_string(), message.payload.clone());
-            let context = self.link.jetstream.clone();
+            let context = self.wanted.link.jetstream.clone();
             let message = Message { message, context };
             let Ok(info) = message.info() else {
                 continue;
@@ -138,12 +136,12 @@ impl Follower {
             }
             consumer.next += 1;
             consumer.was_empty |= info.pending == 0;
-            if info.stream_sequence <= self.last {
+            let sequence = info.stream_sequence;
+            if sequence <= self.wanted.last {
                 continue;
             }
-            self.last = info.stream_sequence;
-            let at = info.published;
-            let stored = Stored::new(subject, self.last, payload, headers.as_ref(), at);
+            self.wanted.last = sequence;
+            let stored = Stored::new(subject, sequence, payload, headers.as_ref(), info.published);
             return Ok(Followed::Message(stored));
         }
     }
@@ -151,35 +149,25 @@ impl Follower {
     /// Makes a consumer, or waits for the one that is being made.
     async fn make(&mut self) -> Result<(), FarmError> {
         let making = self.making.get_or_insert_with(|| {
-            let wanted = Wanted {
-                link: self.link.clone(),
-                stream: self.stream.clone(),
-                filters: self.filters.clone(),
-                since: self.since,
-                last: self.last,
-                delay: if self.tries == 0 {
-                    Duration::ZERO
-                } else {
-                    RETRY_DELAY
-                },
-            };
-            AbortOnDropHandle::new(tokio::spawn(wanted.consume()))
+            AbortOnDropHandle::new(tokio::spawn(self.wanted.clone().consume()))
         });
         let made = making.await;
         self.making = None;
         match made {
             Ok(Ok(consumer)) => {
                 self.tries = 0;
+                self.wanted.delay = Duration::ZERO;
                 self.consumer = Some(consumer);
             }
             Ok(Err(error @ FarmError::Forbidden(_))) => return Err(error),
             Ok(Err(error)) => {
                 self.tries += 1;
-                let is_first = self.last == 0 && !self.caught_up;
+                self.wanted.delay = RETRY_DELAY;
+                let is_first = self.wanted.last == 0 && !self.caught_up;
                 if is_first && self.tries >= FIRST_TRIES {
                     return Err(error);
                 }
-                tracing::debug!(%error, stream = self.stream, "not followed yet");
+                tracing::debug!(%error, stream = self.wanted.stream, "not followed yet");
             }
             Err(error) => tracing::debug!(%error, "following"),
         }
@@ -195,27 +183,29 @@ impl Follower {
             .map(|subject| subject.as_str().to_owned());
         let asked = message.reply.as_ref().map(ToString::to_string);
         if let Some(subject) = asked.or(stalled) {
-            self.link.tell(subject, Vec::new()).await;
+            self.wanted.link.tell(subject, Vec::new()).await;
         }
     }
 }
 
 /// The consumer that is wanted.
+#[derive(Clone)]
 struct Wanted {
     link: Link,
     stream: String,
     filters: Vec<String>,
     since: Since,
+    /// The last message that was read.
     last: u64,
+    /// The pause before it is made.
     delay: Duration,
 }
 
 impl Wanted {
     async fn consume(self) -> Result<Consumer, FarmError> {
         tokio::time::sleep(self.delay).await;
-        let server = |error: &dyn std::error::Error| FarmError::Server {
-            doing: format!("read {}", self.stream),
-            cause: in_one_line(error),
+        let server = |error: &dyn std::error::Error| {
+            FarmError::server(format!("read {}", self.stream), &in_one_line(error))
         };
         let inbox = self.link.client.new_inbox();
         let messages = self.link.listen(inbox.clone()).await?;

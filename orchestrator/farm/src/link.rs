@@ -8,14 +8,13 @@ use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ClientError, ConnectOptions, Event, ServerError};
 use packtrain_drivers::local_network;
+use packtrain_terminal::exit::CliError;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::server::tls;
+use crate::server::{OLDEST, Version, tls};
 
-/// The oldest nats-server that has all that is needed: keys that expire one by one.
-pub const OLDEST_SERVER: (u64, u64) = (2, 12);
 /// How long a connection may take, and an answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long the server may take to store something that is written to see whether it does.
@@ -120,7 +119,7 @@ pub enum FarmError {
     /// The server lacks what is needed.
     #[error(
         "the nats-server at {server} is {version}: Packtrain's farm needs {}.{} or later",
-        OLDEST_SERVER.0, OLDEST_SERVER.1
+        OLDEST.major, OLDEST.minor
     )]
     TooOld {
         /// Where.
@@ -168,7 +167,21 @@ pub enum FarmError {
     },
 }
 
+impl From<FarmError> for CliError {
+    fn from(error: FarmError) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Self::infrastructure(error.to_string()).hinted(hint)
+    }
+}
+
 impl FarmError {
+    pub(crate) fn server(doing: impl Into<String>, cause: &dyn std::fmt::Display) -> Self {
+        Self::Server {
+            doing: doing.into(),
+            cause: cause.to_string(),
+        }
+    }
+
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         self.hint_on(std::env::consts::OS)
@@ -297,27 +310,22 @@ impl Link {
             .connect(address.servers.as_slice())
             .await
             .map_err(|error| {
-                let cause = in_one_line(&error);
+                let (servers, cause) = (servers.clone(), in_one_line(&error));
                 let lower = cause.to_lowercase();
                 if lower.contains("authorization") || lower.contains("authentication") {
-                    let servers = servers.clone();
                     FarmError::NotAllowedIn { servers, cause }
                 } else if lower.contains("invalidcontenttype") {
-                    FarmError::Server {
-                        doing: format!("connect to {servers}"),
-                        cause: "it is not encrypted; write `nats://` instead of `tls://`"
-                            .to_owned(),
-                    }
+                    let cause = "it is not encrypted; write `nats://` instead of `tls://`";
+                    FarmError::server(format!("connect to {servers}"), &cause)
                 } else if lower.contains("certificate") {
-                    let servers = servers.clone();
                     FarmError::Untrusted { servers, cause }
                 } else {
-                    let servers = servers.clone();
                     FarmError::Unreachable { servers, cause }
                 }
             })?;
         let info = client.server_info();
-        if !is_new_enough(&info.version) {
+        // One that does not say what it is is too old.
+        if (info.version.parse::<Version>()).map_or(true, |version| version < OLDEST) {
             return Err(FarmError::TooOld {
                 server: servers,
                 version: info.version,
@@ -434,10 +442,7 @@ impl Link {
             Ok(Ok(answer)) => Ok(answer.payload),
             Ok(Err(error)) => match self.refusal(&subject) {
                 Some(refusal) => Err(FarmError::Forbidden(refusal)),
-                None => Err(FarmError::Server {
-                    doing: format!("ask {subject}"),
-                    cause: error.to_string(),
-                }),
+                None => Err(FarmError::server(format!("ask {subject}"), &error)),
             },
             Err(_) => Err(self.silent(&subject, &format!("a request to {subject}"), patience)),
         }
@@ -449,10 +454,7 @@ impl Link {
     /// When the connection is closed.
     pub async fn listen(&self, subject: String) -> Result<async_nats::Subscriber, FarmError> {
         let subscribed = self.client.subscribe(subject.clone()).await;
-        subscribed.map_err(|error| FarmError::Server {
-            doing: format!("listen to {subject}"),
-            cause: error.to_string(),
-        })
+        subscribed.map_err(|error| FarmError::server(format!("listen to {subject}"), &error))
     }
 
     /// Sends what is still waiting and closes the connection.
@@ -515,18 +517,6 @@ impl State {
     }
 }
 
-/// Whether a server of this version has all that is needed; one that does not say so has not.
-pub fn is_new_enough(version: &str) -> bool {
-    let mut numbers = version
-        .trim_start_matches('v')
-        .split(['.', '-'])
-        .map(str::parse);
-    match (numbers.next(), numbers.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= OLDEST_SERVER,
-        _ => false,
-    }
-}
-
 pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     let mut told: Vec<String> = causes.map(ToString::to_string).collect();
@@ -572,15 +562,5 @@ mod tests {
         let hint = |system| error.hint_on(system).unwrap();
         assert!(hint("macos").contains("Local Network"));
         assert!(hint("linux").contains("is the farm up"));
-    }
-
-    #[test]
-    fn a_server_is_new_enough_from_2_12_on() {
-        for version in ["2.12.0", "2.15.1", "v3.0.0", "2.14.0-RC.1"] {
-            assert!(is_new_enough(version), "{version}");
-        }
-        for version in ["2.9.10", "2.11.99", "1.4", "", "x.y", "2"] {
-            assert!(!is_new_enough(version), "{version}");
-        }
     }
 }

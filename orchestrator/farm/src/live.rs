@@ -3,13 +3,11 @@
 //! Only compare-and-set writes with a time to live of their own keep a key that can expire and be taken
 //! again; the client's own calls for it drop the time to live on the way.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::link::{FarmError, Link};
@@ -41,9 +39,7 @@ pub enum Alive {
 pub struct Liveness {
     alive: watch::Receiver<Alive>,
     value: watch::Sender<Bytes>,
-    changed: Arc<Notify>,
-    stop: CancellationToken,
-    _renewing: AbortOnDropHandle<()>,
+    renewing: AbortOnDropHandle<()>,
     key: String,
     link: Link,
 }
@@ -59,26 +55,12 @@ pub enum Take {
 
 impl Liveness {
     /// Takes a key of the bucket of those who are alive and keeps it. `None` when it was to be free and
-    /// is not.
+    /// is not. Once it had expired it is written anew only while there is something under the subject
+    /// `needs`, if any is named.
     ///
     /// # Errors
     /// When this user may not, or the server does not answer.
     pub async fn take(
-        link: &Link,
-        key: String,
-        value: Vec<u8>,
-        ttl: Duration,
-        how: Take,
-    ) -> Result<Option<Self>, FarmError> {
-        Self::take_while(link, key, value, ttl, how, None).await
-    }
-
-    /// The same; once the key had expired it is written anew only while there is something under the
-    /// subject `needs`.
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn take_while(
         link: &Link,
         key: String,
         value: Vec<u8>,
@@ -103,8 +85,6 @@ impl Liveness {
         };
         let (told, alive) = watch::channel(Alive::Until(until(sent, ttl)));
         let (value, new_value) = watch::channel(value);
-        let changed = Arc::new(Notify::new());
-        let stop = CancellationToken::new();
         let renewing = Renewing {
             link: link.clone(),
             subject,
@@ -113,19 +93,12 @@ impl Liveness {
             needs,
             revision,
             value: new_value,
-            changed: Arc::clone(&changed),
             told,
         };
-        let stopped = stop.clone();
-        let renewing = tokio::spawn(async move {
-            stopped.run_until_cancelled(renewing.renew()).await;
-        });
         Ok(Some(Self {
             alive,
             value,
-            changed,
-            stop,
-            _renewing: AbortOnDropHandle::new(renewing),
+            renewing: AbortOnDropHandle::new(tokio::spawn(renewing.renew())),
             key,
             link: link.clone(),
         }))
@@ -139,12 +112,11 @@ impl Liveness {
     /// Writes another value, at once.
     pub fn set(&self, value: Vec<u8>) {
         self.value.send_replace(value.into());
-        self.changed.notify_one();
     }
 
     /// Gives the key up, so that nobody waits for it to expire.
     pub async fn release(self) {
-        self.stop.cancel();
+        self.renewing.abort();
         let subject = names::key_subject(names::LIVE, &self.key);
         let given_up = async {
             if let Some(last) = self.link.last(&subject).await?
@@ -173,7 +145,6 @@ struct Renewing {
     needs: Option<String>,
     revision: u64,
     value: watch::Receiver<Bytes>,
-    changed: Arc<Notify>,
     told: watch::Sender<Alive>,
 }
 
@@ -182,7 +153,7 @@ impl Renewing {
         loop {
             tokio::select! {
                 () = tokio::time::sleep_until(self.due) => {}
-                () = self.changed.notified() => {}
+                Ok(()) = self.value.changed() => {}
             }
             let value = self.value.borrow_and_update().clone();
             let sent = Instant::now();
@@ -202,13 +173,12 @@ impl Renewing {
                         return;
                     }
                     // It had expired, or was put by us: written anew at once.
-                    self.changed.notify_one();
+                    self.due = sent;
                 }
                 // Tried again; whoever asks sees that the moment has passed.
                 Err(error) => {
                     tracing::debug!(%error, subject = self.subject, "not renewed");
-                    self.changed.notify_one();
-                    tokio::time::sleep(MARGIN).await;
+                    self.due = Instant::now() + MARGIN;
                 }
             }
         }
@@ -232,9 +202,7 @@ impl Renewing {
         }
         None
     }
-}
 
-impl Renewing {
     /// That there is nothing any more that the key is for, if so.
     async fn is_over(&self) -> Option<String> {
         let last = self.link.last(self.needs.as_deref()?).await;
@@ -261,4 +229,12 @@ fn is_ours(last: &Stored, own: &Bytes) -> bool {
 
 fn until(sent: Instant, ttl: Duration) -> Instant {
     sent + ttl.saturating_sub(MARGIN)
+}
+
+/// Ends at a moment; never without one.
+pub(crate) async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
 }

@@ -92,6 +92,11 @@ pub fn device_key(device: &DeviceKey) -> String {
     format!("{}.{}", device.host, encode(&device.device.to_string()))
 }
 
+/// The stream of a bucket.
+pub fn bucket_stream(bucket: &str) -> String {
+    format!("KV_{bucket}")
+}
+
 /// The subject of a bucket's key.
 pub fn key_subject(bucket: &str, key: &str) -> String {
     format!("$KV.{bucket}.{key}")

@@ -123,10 +123,8 @@ pub fn device_of(message: &Stored) -> Option<DeviceKey> {
 /// # Errors
 /// When the farm does not answer, or what it has of it cannot be read. `None` when there is none.
 pub async fn manifest(link: &Link, run: &RunId) -> Result<Option<Manifest>, FarmError> {
-    let unreadable = |cause: String| FarmError::Server {
-        doing: format!("read the manifest of run {run}"),
-        cause,
-    };
+    let unreadable =
+        |cause: String| FarmError::server(format!("read the manifest of run {run}"), &cause);
     let key = names::key_subject(names::MANIFESTS, &names::encode(&run.0));
     let Some(last) = link.last(&key).await?.filter(|last| last.value.is_some()) else {
         return Ok(None);
@@ -141,7 +139,7 @@ pub async fn manifest(link: &Link, run: &RunId) -> Result<Option<Manifest>, Farm
 }
 
 /// The values of all keys of a bucket.
-async fn values(link: &Link, bucket: &str) -> Result<Vec<Stored>, FarmError> {
+pub(crate) async fn values(link: &Link, bucket: &str) -> Result<Vec<Stored>, FarmError> {
     let mut follower = link.follow_keys(bucket, &[">".to_owned()]);
     let mut found: Vec<Stored> = Vec::new();
     while let Followed::Message(message) = follower.next().await? {

@@ -103,22 +103,11 @@ impl Attribute {
     }
 
     fn name(&self) -> &str {
-        match self {
-            Self::LabelAt(key) => key,
-            Self::Platform => "platform",
-            Self::Classifier => "classifier",
-            Self::Device => "device",
-            Self::Host => "host",
-            Self::Model => "model",
-            Self::Os => "os",
-            Self::Api => "api",
-            Self::Driver => "driver",
-            Self::Label => "label",
-            Self::Tool => "tool",
-            Self::Has => "has",
-            Self::Width => "width",
-            Self::Height => "height",
+        if let Self::LabelAt(key) = self {
+            return key;
         }
+        let named = Self::NAMED.iter().find(|(_, attribute)| attribute == self);
+        named.map_or("", |(name, _)| name)
     }
 
     /// Whether its values have an order.
@@ -139,16 +128,22 @@ enum Comparison {
 }
 
 impl Comparison {
-    const fn sign(self) -> &'static str {
-        match self {
-            Self::Is => "=",
-            Self::IsNot => "!=",
-            Self::Like => "~",
-            Self::Below => "<",
-            Self::AtMost => "<=",
-            Self::Above => ">",
-            Self::AtLeast => ">=",
-        }
+    /// As they are written; `==` is what programmers write.
+    const SIGNS: [(&'static str, Self); 8] = [
+        ("=", Self::Is),
+        ("!=", Self::IsNot),
+        ("~", Self::Like),
+        ("<", Self::Below),
+        ("<=", Self::AtMost),
+        (">", Self::Above),
+        (">=", Self::AtLeast),
+        ("==", Self::Is),
+    ];
+
+    fn sign(self) -> &'static str {
+        let mut signs = Self::SIGNS.into_iter();
+        let sign = signs.find(|(_, comparison)| *comparison == self);
+        sign.map_or("", |(sign, _)| sign)
     }
 
     /// Whether it asks for an order.

@@ -77,20 +77,26 @@ struct Inner {
     placeholder: Arc<Trail>,
     demands: Semaphore,
     turns: Turns,
-    /// Trails that are stored, by the name of their files.
-    trails: Mutex<HashMap<String, (Arc<Trail>, Blob)>>,
-    /// Devices that lost a session, and hosts that did, by the session's place in the plan.
-    avoid: Mutex<HashMap<String, Avoid>>,
-    /// Where its tool sources start.
-    starts: Mutex<Starts>,
+    /// Held for moments only.
+    shared: Mutex<Shared>,
     cancelled: AtomicBool,
     alive: watch::Receiver<Alive>,
-    live: Mutex<Option<Liveness>>,
-    advert: Mutex<RunAdvert>,
     /// Whether an earlier process of the run may have left sessions.
     resumed: bool,
     standing: watch::Receiver<Option<Standing>>,
     _tasks: Vec<AbortOnDropHandle<()>>,
+}
+
+/// What its sessions learn for each other.
+struct Shared {
+    /// Trails that are stored, by the name of their files.
+    trails: HashMap<String, (Arc<Trail>, Blob)>,
+    /// Devices that lost a session, and hosts that did, by the session's place in the plan.
+    avoid: HashMap<String, Avoid>,
+    /// Where its tool sources start.
+    starts: Starts,
+    live: Option<Liveness>,
+    advert: RunAdvert,
 }
 
 impl FarmHost {
@@ -120,7 +126,7 @@ impl FarmHost {
         }
         let manifest = serde_json::to_vec(&manifest).unwrap_or_default();
         let put = bundle::put(&link, manifest.into()).await;
-        let (manifest, _) = put.map_err(|error| stored(&run, &error))?;
+        let manifest = put.map_err(|error| stored(&run, &error))?;
         let manifest = serde_json::to_vec(&manifest).unwrap_or_default();
         let key = names::encode(&run.0);
         link.put_key(names::MANIFESTS, &key, manifest.into())
@@ -143,13 +149,15 @@ impl FarmHost {
             placeholder,
             demands: Semaphore::new(DEMANDS_IN_FLIGHT),
             turns: Turns::default(),
-            trails: Mutex::default(),
-            avoid: Mutex::default(),
-            starts: Mutex::default(),
             cancelled: AtomicBool::new(false),
             alive: live.alive(),
-            live: Mutex::new(Some(live)),
-            advert: Mutex::new(advert),
+            shared: Mutex::new(Shared {
+                trails: HashMap::new(),
+                avoid: HashMap::new(),
+                starts: Starts::default(),
+                live: Some(live),
+                advert,
+            }),
             resumed: options.resumed,
             standing,
             _tasks: tasks,
@@ -179,13 +187,10 @@ impl FarmHost {
 
     /// Ends the run on the farm, once its journal is whole: what is stored of it may go.
     pub async fn done(&self) {
-        let advert = RunAdvert {
-            done: true,
-            ..self.0.advert().clone()
-        };
-        let live = {
-            let mut live = self.0.live.lock().unwrap_or_else(PoisonError::into_inner);
-            live.take()
+        let (advert, live) = {
+            let mut shared = self.0.shared();
+            shared.advert.done = true;
+            (shared.advert.clone(), shared.live.take())
         };
         let key = names::encode(&self.0.run.0);
         let manifest = names::key_subject(names::MANIFESTS, &key);
@@ -246,7 +251,7 @@ impl Inner {
     /// Says, once, that nothing more is to be begun and that what is under way is to end.
     async fn cancel(&self) {
         if !self.cancelled.swap(true, Ordering::Relaxed) {
-            self.say(|advert| advert.stopping = true);
+            self.shared().say(|advert| advert.stopping = true);
             // Quicker, and not certain to arrive.
             let cancel = Cancel {
                 run: self.run.clone(),
@@ -256,8 +261,8 @@ impl Inner {
         }
     }
 
-    fn advert(&self) -> MutexGuard<'_, RunAdvert> {
-        self.advert.lock().unwrap_or_else(PoisonError::into_inner)
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Who carries the run on in our place, once somebody does.
@@ -288,37 +293,31 @@ impl Inner {
         }
     }
 
-    /// Changes what is said of the run while it is alive.
-    fn say(&self, change: impl FnOnce(&mut RunAdvert)) {
-        let mut advert = self.advert();
-        change(&mut advert);
-        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(live) = &*live {
-            live.set(serde_json::to_vec(&*advert).unwrap_or_default());
-        }
-    }
-
     /// A trail, stored: by its content, and its path within the bundle.
     async fn trail(&self, trail: &Arc<Trail>) -> Result<(Blob, String), String> {
         let name = trail.source.name().to_owned();
         let path = self.files.map(Path::new(&name));
         let path = path.ok_or_else(|| format!("{name} does not travel to hosts"))?;
-        let known = {
-            let trails = self.trails.lock().unwrap_or_else(PoisonError::into_inner);
-            let found = trails
-                .get(&name)
-                .filter(|(known, _)| Arc::ptr_eq(known, trail));
-            found.map(|(_, blob)| blob.clone())
-        };
-        if let Some(blob) = known {
+        let known = self.shared().trails.get(&name).cloned();
+        if let Some((_, blob)) = known.filter(|(known, _)| Arc::ptr_eq(known, trail)) {
             return Ok((blob, path));
         }
         let document = serde_json::to_vec(trail.as_ref()).map_err(|error| error.to_string())?;
         let put = bundle::put(&self.link, Bytes::from(document)).await;
-        let (blob, _) = put.map_err(|error| in_one_line(&error))?;
-        let mut trails = self.trails.lock().unwrap_or_else(PoisonError::into_inner);
-        trails.insert(name, (Arc::clone(trail), blob.clone()));
+        let blob = put.map_err(|error| in_one_line(&error))?;
+        let stored = (Arc::clone(trail), blob.clone());
+        self.shared().trails.insert(name, stored);
         Ok((blob, path))
+    }
+}
+
+impl Shared {
+    /// Changes what is said of the run while it is alive.
+    fn say(&mut self, change: impl FnOnce(&mut RunAdvert)) {
+        change(&mut self.advert);
+        if let Some(live) = &self.live {
+            live.set(serde_json::to_vec(&self.advert).unwrap_or_default());
+        }
     }
 }
 
@@ -329,10 +328,7 @@ fn placeholder() -> Trail {
 }
 
 fn stored(run: &RunId, error: &dyn std::error::Error) -> FarmError {
-    FarmError::Server {
-        doing: format!("store what run {run} needs"),
-        cause: in_one_line(error),
-    }
+    FarmError::server(format!("store what run {run} needs"), &in_one_line(error))
 }
 
 /// Takes the run's key, or says who has it.
@@ -350,7 +346,7 @@ async fn take(
     loop {
         let manifest = names::key_subject(names::MANIFESTS, &names::encode(&run.0));
         let (value, ttl) = (value.clone(), options.ttl);
-        let live = Liveness::take_while(link, key.clone(), value, ttl, Take::Free, Some(manifest));
+        let live = Liveness::take(link, key.clone(), value, ttl, Take::Free, Some(manifest));
         if let Some(live) = live.await? {
             return Ok(live);
         }

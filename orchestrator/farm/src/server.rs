@@ -30,7 +30,7 @@ pub use find::{NatsServer, Places, find, version_of};
 pub use folder::{FarmFolder, FolderLock, write_private};
 pub use identity::{Identity, USER_PREFIX};
 pub use install::{InstallError, NATS_SERVER_BIN, install, installed};
-pub use join::{Answer, JoinError, JoinRequests, JoinService, Refusal, join};
+pub use join::{Answer, JoinError, JoinRequests, Refusal, join, let_in};
 pub use role::{Permissions, Role, inbox_prefix};
 pub use secret::Secret;
 pub use tls::{Certificates, fingerprint};

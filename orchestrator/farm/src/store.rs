@@ -171,10 +171,7 @@ impl Link {
         if cause.contains("jetstream not enabled") || cause.contains("no responders") {
             return FarmError::NoJetStream;
         }
-        FarmError::Server {
-            doing: format!("set up {name}"),
-            cause,
-        }
+        FarmError::server(format!("set up {name}"), &cause)
     }
 
     /// Writes a message if the last one of its subject is still the expected one, 0 for none. Tries
@@ -261,10 +258,10 @@ impl Link {
             PublishErrorKind::WrongLastSequence => return Ok(Some(Put::Refused)),
             // Trying again would not make it smaller.
             PublishErrorKind::MaxPayloadExceeded => {
-                return Err(FarmError::Server {
-                    doing: format!("write {subject}"),
-                    cause: "it is larger than the server takes in one message".to_owned(),
-                });
+                return Err(FarmError::server(
+                    format!("write {subject}"),
+                    &"it is larger than the server takes in one message",
+                ));
             }
             _ => {}
         }
@@ -382,7 +379,7 @@ impl Link {
         bucket: &str,
         keys: &str,
     ) -> Result<Vec<String>, FarmError> {
-        let name = format!("KV_{bucket}");
+        let name = names::bucket_stream(bucket);
         let stream = self.stream(&name).await?;
         let filter = names::key_subject(bucket, keys);
         let begun = Instant::now();
@@ -416,18 +413,14 @@ impl Link {
     /// When the server refuses.
     pub async fn purge(&self, stream: &str, filter: &str) -> Result<(), FarmError> {
         let purged = self.stream(stream).await?.purge().filter(filter).await;
-        purged.map(|_| ()).map_err(|error| FarmError::Server {
-            doing: format!("purge {filter}"),
-            cause: in_one_line(&error),
-        })
+        purged
+            .map(|_| ())
+            .map_err(|error| FarmError::server(format!("purge {filter}"), &in_one_line(&error)))
     }
 
     pub(crate) async fn stream(&self, name: &str) -> Result<Stream<()>, FarmError> {
         let found = self.jetstream.get_stream_no_info(name).await;
-        found.map_err(|error| FarmError::Server {
-            doing: format!("find {name}"),
-            cause: in_one_line(&error),
-        })
+        found.map_err(|error| FarmError::server(format!("find {name}"), &in_one_line(&error)))
     }
 }
 
@@ -435,7 +428,7 @@ impl Link {
 pub(crate) fn stream_of(subject: &str) -> String {
     let mut tokens = subject.split('.');
     match (tokens.next(), tokens.next()) {
-        (Some("$KV"), Some(bucket)) => format!("KV_{bucket}"),
+        (Some("$KV"), Some(bucket)) => names::bucket_stream(bucket),
         (Some("blob"), _) => names::BLOBS.to_owned(),
         _ => names::RUNS.to_owned(),
     }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_engine::{SessionOptions, SessionOrder};
-use packtrain_model::{ArtifactKind, Blame, Outcome, RunEvent, RunId, SessionId, StepIndex};
+use packtrain_model::{Blame, Outcome, RunId, SessionId};
+use packtrain_wire::Dated;
 use serde::{Deserialize, Serialize};
 
 /// A version of what is written to the server, whatever the builds that write and read it. It is raised
@@ -42,8 +43,8 @@ impl fmt::Display for Protocol {
 }
 
 /// A host's name: lower-case letters, digits and `-`, at most 63, so that it is one token anywhere.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct HostName(String);
 
 /// A name that cannot be a host's.
@@ -67,10 +68,11 @@ impl FromStr for HostName {
     }
 }
 
-impl<'de> Deserialize<'de> for HostName {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+impl TryFrom<String> for HostName {
+    type Error = HostNameError;
+
+    fn try_from(text: String) -> Result<Self, HostNameError> {
+        text.parse()
     }
 }
 
@@ -261,38 +263,7 @@ pub struct Pack {
 }
 
 /// Something that happened in a session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "most are events, and packs hold few"
-)]
-pub enum Item {
-    /// An event.
-    Event {
-        /// When, by the host's clock.
-        at: DateTime<Utc>,
-        /// What.
-        event: RunEvent,
-    },
-    /// A file for the run's folder.
-    File {
-        /// The step it belongs to.
-        step: StepIndex,
-        /// What it is.
-        kind: ArtifactKind,
-        /// A name to start from; its place below the run's folder when it is shared.
-        name: String,
-        /// Whether the name is its place, and it is stored once.
-        shared: bool,
-        /// The content.
-        content: Blob,
-    },
-    /// Something that could not be kept, in one sentence.
-    Lost(String),
-    /// One that is too large for a message: the blob's content is JSON of it.
-    Large(Blob),
-}
+pub type Item = packtrain_wire::Item<Dated, Blob>;
 
 /// Content that is stored under its digest.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -445,5 +416,28 @@ mod tests {
         assert!(Protocol::CURRENT.works_with(manifest.protocol));
         let end = r#"{"settled":{"outcome":{"outcome":"passed"},"items":3}}"#;
         serde_json::from_str::<End>(end).unwrap();
+    }
+
+    #[test]
+    fn what_a_session_says_is_read_and_written_as_it_always_was() {
+        let pack = concat!(
+            r#"{"first":7,"items":["#,
+            r#"{"event":{"at":"2026-11-27T18:00:00.250Z","event":{"event":"step_started","session":"s1","step":2}}},"#,
+            r#"{"file":{"step":2,"kind":"screenshot","name":"2.png","shared":false,"content":{"digest":"ab","bytes":3}}},"#,
+            r#"{"file":{"step":0,"kind":"screen_tree","name":"trees/ab.json","shared":true,"#,
+            r#""content":{"digest":"ab","bytes":600000,"parts":["cd","ef"]}}},"#,
+            r#"{"lost":"video.mp4: 200000000 bytes are too many to travel"},"#,
+            r#"{"large":{"digest":"ab","bytes":300000}}]}"#
+        );
+        let read: Pack = serde_json::from_str(pack).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), pack);
+        for end in [
+            r#"{"settled":{"outcome":{"outcome":"failed","message":"no","failed_at":"a.trail.yaml:1:2"},"items":3}}"#,
+            r#"{"lost":{"blame":"host","cause":"its host is gone"}}"#,
+            r#"{"large":{"digest":"ab","bytes":300000}}"#,
+        ] {
+            let read: End = serde_json::from_str(end).unwrap();
+            assert_eq!(serde_json::to_string(&read).unwrap(), end);
+        }
     }
 }

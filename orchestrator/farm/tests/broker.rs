@@ -88,7 +88,7 @@ impl Farm {
     }
 
     async fn keep_alive(&mut self, key: String, value: Vec<u8>) {
-        let taken = Liveness::take(&self.link, key.clone(), value, LONG, Take::Over).await;
+        let taken = Liveness::take(&self.link, key.clone(), value, LONG, Take::Over, None).await;
         self.alive.insert(key, taken.unwrap().unwrap());
     }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use packtrain_drivers::{BoxFuture, DeviceInfo, Size};
 use packtrain_engine::{
-    DeviceRequirement, NewArtifact, SessionHost as _, SessionOptions, SessionOrder, SessionOutput,
-    SessionSink, SessionStop, SessionValues,
+    DeviceRequirement, SessionHost as _, SessionOptions, SessionOrder, SessionOutput, SessionStop,
+    SessionValues,
 };
 use packtrain_farm::follow::{Followed, Follower};
 use packtrain_farm::link::Link;
@@ -16,8 +16,7 @@ use packtrain_farm::store::{Put, Stored};
 use packtrain_farm::wire::{Demand, DeviceKey, End, Grant, Manifest, Protocol, RunAdvert};
 use packtrain_model::trail::Trail;
 use packtrain_model::{
-    AttemptNumber, Blame, CancelCause, Outcome, PlannedSession, RunEvent, RunId, SessionId,
-    SessionIndex,
+    AttemptNumber, Blame, CancelCause, Outcome, PlannedSession, RunId, SessionId, SessionIndex,
 };
 use tempfile::TempDir;
 
@@ -33,21 +32,6 @@ struct Stage {
     run: FarmHost,
     demands: Follower,
     folder: TempDir,
-}
-
-/// Takes what is told, and forgets it.
-struct Nowhere;
-
-impl SessionSink for Nowhere {
-    fn record(&self, _: RunEvent) -> BoxFuture<'_, ()> {
-        Box::pin(async {})
-    }
-
-    fn record_now(&self, _: RunEvent) {}
-
-    fn save(&self, _: NewArtifact) -> BoxFuture<'_, ()> {
-        Box::pin(async {})
-    }
 }
 
 fn run_id() -> RunId {
@@ -130,7 +114,8 @@ impl Stage {
             values: SessionValues::default(),
             options: SessionOptions::default(),
         };
-        let output = SessionOutput::elsewhere(Arc::new(Nowhere));
+        // Nobody takes what is told.
+        let (output, _) = SessionOutput::elsewhere(1);
         self.run.run(order, output, SessionStop::default())
     }
 

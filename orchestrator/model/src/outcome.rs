@@ -141,6 +141,16 @@ impl Outcome {
         })
     }
 
+    /// Something broke, with nothing that anybody could be told to do.
+    pub fn broken(blame: Blame, cause: impl Into<String>) -> Self {
+        Self::Infrastructure {
+            blame,
+            cause: cause.into(),
+            hint: None,
+            unstarted: Vec::new(),
+        }
+    }
+
     /// Whether the trail may go on to its next step.
     pub const fn is_passed(&self) -> bool {
         matches!(self, Self::Passed)

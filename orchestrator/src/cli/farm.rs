@@ -13,9 +13,7 @@ mod token;
 mod up;
 
 use clap::{Args, Subcommand};
-use packtrain_farm::link::FarmError;
 use packtrain_farm::requirement::Requirement;
-use packtrain_farm::server::ServerError;
 use packtrain_model::Exit;
 
 use super::Context;
@@ -76,16 +74,6 @@ pub(crate) fn run(args: FarmArgs, context: &Context) -> Result<Exit, CliError> {
     }
 }
 
-/// Something is wrong with the farm's server.
-pub(crate) fn server_error(error: &ServerError) -> CliError {
-    hinted(CliError::infrastructure(error.to_string()), error.hint())
-}
-
-/// Something is wrong with the farm.
-pub(crate) fn farm_error(error: &FarmError) -> CliError {
-    hinted(CliError::infrastructure(error.to_string()), error.hint())
-}
-
 /// What somebody writes that a device has to be. Nothing at all is a variable that is not set.
 pub(crate) fn expression(text: &str) -> Result<Requirement, String> {
     if text.trim().is_empty() {
@@ -97,11 +85,4 @@ pub(crate) fn expression(text: &str) -> Result<Requirement, String> {
 /// What people are told of a server that stores nothing.
 pub(crate) fn not_storing(why: &str) -> String {
     format!("the farm's server stores nothing: {why}; is its disk full? Its log says more")
-}
-
-fn hinted(error: CliError, hint: Option<&str>) -> CliError {
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
 }

@@ -2,9 +2,9 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use packtrain_farm::bundle::create_private;
 use packtrain_farm::wire::HostName;
 
 use crate::exit::CliError;
@@ -86,13 +86,6 @@ impl Drop for RunFolder {
             tracing::debug!(%error, "a run's folder stays until the host is started again");
         }
     }
-}
-
-fn create_private(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
 }
 
 #[cfg(test)]

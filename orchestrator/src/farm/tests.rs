@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_config::Config;
 use packtrain_device_actors::Fleet;
-use packtrain_drivers::{BoxFuture, DeviceInfo};
-use packtrain_engine::{NewArtifact, SessionOrder, SessionOutput, SessionSink, SessionStop};
+use packtrain_drivers::DeviceInfo;
+use packtrain_engine::{SessionMessage, SessionOrder, SessionOutput, SessionStop};
 use packtrain_farm::bundle::{
     CacheLimits, CollectOptions, MemoryBlobs, Secrets, collect, inside, materialise,
 };
@@ -156,14 +156,21 @@ impl Lab {
         let (opened, path) = self.open(trail, allows_commands).await.unwrap();
         let text = fs::read_to_string(&path).unwrap();
         let parsed = Trail::parse(&text, &path.display().to_string()).unwrap();
-        let events = Arc::new(Events::default());
-        let output = SessionOutput::elsewhere(Arc::clone(&events) as Arc<dyn SessionSink>);
+        let (output, mut said) = SessionOutput::elsewhere(64);
+        let telling = tokio::spawn(async move {
+            let mut events = Vec::new();
+            while let Some(message) = said.recv().await {
+                if let SessionMessage::Event(event, _) = message {
+                    events.push(*event);
+                }
+            }
+            events
+        });
         let order = SessionOrder::alone(run(), parsed.trail, self.phone());
         let session = opened.host().run(order, output, SessionStop::default());
         let outcome = tokio::spawn(session).await.unwrap();
         opened.close().await;
-        let events = std::mem::take(&mut *events.0.lock().unwrap());
-        (outcome, events)
+        (outcome, telling.await.unwrap())
     }
 
     async fn end(self) {
@@ -173,25 +180,6 @@ impl Lab {
         self.wiring.shutdown().await;
         let left = fs::read_dir(self.cache.path().join("hosts/mac-1/runs"));
         assert_eq!(left.map_or(0, Iterator::count), 0, "runs leave nothing");
-    }
-}
-
-/// What a session told.
-#[derive(Default)]
-struct Events(Mutex<Vec<RunEvent>>);
-
-impl SessionSink for Events {
-    fn record(&self, event: RunEvent) -> BoxFuture<'_, ()> {
-        self.record_now(event);
-        Box::pin(async {})
-    }
-
-    fn record_now(&self, event: RunEvent) {
-        self.0.lock().unwrap().push(event);
-    }
-
-    fn save(&self, _: NewArtifact) -> BoxFuture<'_, ()> {
-        Box::pin(async {})
     }
 }
 
@@ -253,27 +241,18 @@ enum Turn {
     Begins,
 }
 
-/// Says how a session gets to its device.
-struct Turns(tokio::sync::mpsc::Sender<Turn>);
-
-impl SessionSink for Turns {
-    fn record(&self, event: RunEvent) -> BoxFuture<'_, ()> {
-        self.record_now(event);
-        Box::pin(async {})
-    }
-
-    fn record_now(&self, event: RunEvent) {
-        if matches!(event, RunEvent::SessionStarted { .. }) {
-            let _ = self.0.try_send(Turn::Begins);
+/// The next that is said of how a session gets to its device.
+async fn turn(said: &mut tokio::sync::mpsc::Receiver<SessionMessage>) -> Option<Turn> {
+    loop {
+        match said.recv().await? {
+            SessionMessage::Waits(_) => return Some(Turn::Waits),
+            SessionMessage::Event(event, _)
+                if matches!(*event, RunEvent::SessionStarted { .. }) =>
+            {
+                return Some(Turn::Begins);
+            }
+            SessionMessage::Event(..) | SessionMessage::File(..) => {}
         }
-    }
-
-    fn save(&self, _: NewArtifact) -> BoxFuture<'_, ()> {
-        Box::pin(async {})
-    }
-
-    fn waits(&self, _: &str) {
-        let _ = self.0.try_send(Turn::Waits);
     }
 }
 
@@ -290,25 +269,23 @@ fn a_device_is_given_to_nobody_while_a_call_of_a_lost_session_is_under_way_on_it
                 .unwrap()
                 .trail
         };
-        let nowhere = || SessionOutput::elsewhere(Arc::new(Events::default()));
         let begin = |trail: &str, output| {
             let order = SessionOrder::alone(run(), parse(trail), lab.phone());
             tokio::spawn(opened.host().run(order, output, SessionStop::default()))
         };
-        let lost = begin(&held, nowhere());
+        let lost = begin(&held, SessionOutput::elsewhere(1).0);
         let (tool, _) = listener.accept().await.unwrap();
         // As a host does it to the sessions of a run that is gone.
         lost.abort();
         assert!(lost.await.unwrap_err().is_cancelled());
 
-        let (tell, mut turns) = tokio::sync::mpsc::channel(8);
-        let next = begin(
-            &trail(&["launchApp: { appId: com.example.shop }"]),
-            SessionOutput::elsewhere(Arc::new(Turns(tell))),
-        );
-        assert_eq!(turns.recv().await, Some(Turn::Waits));
+        let (output, mut said) = SessionOutput::elsewhere(64);
+        let launch = trail(&["launchApp: { appId: com.example.shop }"]);
+        let next = begin(&launch, output);
+        assert_eq!(turn(&mut said).await, Some(Turn::Waits));
         drop(tool);
-        assert_eq!(turns.recv().await, Some(Turn::Begins));
+        assert_eq!(turn(&mut said).await, Some(Turn::Begins));
+        drop(said);
         next.await.unwrap();
         opened.close().await;
         lab.end().await;

@@ -8,14 +8,12 @@ use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Sources};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::BoxFuture;
-use packtrain_engine::{DeviceChange, Here, SessionHost, SessionOrder, SessionOutput, SessionStop};
+use packtrain_engine::SessionHost;
 use packtrain_farm::bundle::{Bundle, inside};
 use packtrain_farm::host::devices::HostDevices;
 use packtrain_farm::host::workplace::{OpenRun, Opening, Workplace};
-use packtrain_model::Outcome;
 use packtrain_tools::{Caller, Registry};
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
 use super::scratch::{HostFolder, RunFolder};
@@ -89,10 +87,7 @@ impl HostWorkplace {
             host_commands: self.allows_commands,
         };
         let scratch = Some(folder.path().to_owned());
-        let host = Watched {
-            here: tools.here(&self.fleet, caller, workspace.root, scratch),
-            devices: self.devices,
-        };
+        let host = tools.here(&self.fleet, caller, workspace.root, scratch);
         Ok(OpenPlace {
             host: Arc::new(host),
             belongings: Some(Belongings {
@@ -148,36 +143,6 @@ impl OpenRun for OpenPlace {
                 belongings.close().await;
             }
         })
-    }
-}
-
-/// Tells how sessions ended to what decides on the devices.
-struct Watched {
-    here: Here,
-    devices: HostDevices,
-}
-
-impl SessionHost for Watched {
-    fn run(
-        &self,
-        order: SessionOrder,
-        output: SessionOutput,
-        stop: SessionStop,
-    ) -> BoxFuture<'static, Outcome> {
-        let devices = self.devices.clone();
-        let device = order.requires.described().map(|info| info.id.clone());
-        let session = self.here.run(order, output, stop);
-        Box::pin(async move {
-            let outcome = session.await;
-            if let Some(device) = device {
-                devices.ended(&device, &outcome);
-            }
-            outcome
-        })
-    }
-
-    fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
-        self.here.device_changes()
     }
 }
 

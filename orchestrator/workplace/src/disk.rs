@@ -61,17 +61,13 @@ impl Store for Disk {
             }
             ArtifactContent::File(path) => self.artifacts.adopt(*kind, path),
             // Not every device has a log.
-            ArtifactContent::Log { path, .. } if !path.exists() => return Ok(None),
-            ArtifactContent::Log { path, hide } if hide.is_empty() => {
+            ArtifactContent::Log { path, hide } if hide.is_empty() && path.exists() => {
                 self.artifacts.take(session, *step, *kind, name, path)
             }
-            ArtifactContent::Log { path, hide } => {
-                let bytes = std::fs::read(path).map_err(|error| in_one_line(&error))?;
-                // The file as it was written goes in any case.
-                std::fs::remove_file(path).map_err(|error| in_one_line(&error))?;
-                let log = hide.redact_file(bytes);
-                self.artifacts.save(session, *step, *kind, name, &log)
-            }
+            log @ ArtifactContent::Log { .. } => match log.clone().take(u64::MAX)? {
+                Some(log) => self.artifacts.save(session, *step, *kind, name, &log),
+                None => return Ok(None),
+            },
         };
         saved.map(Some).map_err(|error| in_one_line(&error))
     }

@@ -44,8 +44,6 @@ struct Session {
 #[derive(Default)]
 struct State {
     started: u32,
-    /// Events between its start and its end.
-    told: u32,
     ended: bool,
     steps: Vec<StepIndex>,
     finished: BTreeSet<StepIndex>,
@@ -187,22 +185,21 @@ impl State {
         event: &RunEvent,
         trail: Option<&TrailSummary>,
     ) -> Vec<Finding> {
+        use FindingKind::{Disordered, Doubled, Lost};
         let mut wrong = Wrong(id, Vec::new());
         let is_end = matches!(
             event,
             RunEvent::SessionWillRetry { .. } | RunEvent::SessionFinished { .. }
         );
         let is_start = matches!(event, RunEvent::SessionStarted { .. });
-        if self.ended {
-            let kind = if is_end || is_start {
-                FindingKind::Doubled
-            } else {
-                FindingKind::Disordered
-            };
-            wrong.say(kind, "is told of after its end");
-        }
+        let kind = if is_end || is_start {
+            Doubled
+        } else {
+            Disordered
+        };
+        wrong.when(self.ended, kind, "is told of after its end");
         if !is_start && !is_end && self.started == 0 {
-            wrong.say(FindingKind::Lost, "is told of without its beginning");
+            wrong.when(true, Lost, "is told of without its beginning");
             // Said once.
             self.started = 1;
         }
@@ -211,45 +208,38 @@ impl State {
                 attempt: number, ..
             } => {
                 self.started += 1;
-                if self.started > 1 {
-                    wrong.say(FindingKind::Doubled, "begins twice");
-                }
-                if number.0 != attempt {
-                    wrong.say(FindingKind::Disordered, "is numbered as another attempt");
-                }
+                wrong.when(self.started > 1, Doubled, "begins twice");
+                let is_other = number.0 != attempt;
+                wrong.when(is_other, Disordered, "is numbered as another attempt");
             }
             RunEvent::SessionWillRetry { next, outcome, .. } => {
-                if next.0 != attempt + 1 {
-                    wrong.say(
-                        FindingKind::Lost,
-                        "is followed by another than the next attempt",
-                    );
-                }
+                let what = "is followed by another than the next attempt";
+                wrong.when(next.0 != attempt + 1, Lost, what);
                 self.close(outcome, trail, &mut wrong);
             }
             RunEvent::SessionFinished { outcome, .. } => self.close(outcome, trail, &mut wrong),
             RunEvent::StepStarted { step, .. } => self.step(*step, trail, &mut wrong),
             RunEvent::StepFinished { step, .. } => {
-                if self.steps.last() != Some(step) {
-                    wrong.say(FindingKind::Lost, "ends a step that is not under way");
-                }
-                if !self.finished.insert(*step) {
-                    wrong.say(FindingKind::Doubled, "ends a step twice");
-                }
-                self.settle_calls(&mut wrong);
+                let is_other = self.steps.last() != Some(step);
+                wrong.when(is_other, Lost, "ends a step that is not under way");
+                let is_new = self.finished.insert(*step);
+                wrong.when(!is_new, Doubled, "ends a step twice");
+                // All calls of a step have ended when it has.
+                let is_open = self.calls.values().any(|ended| !ended);
+                wrong.when(is_open, Lost, "has a call without an end");
             }
             RunEvent::ToolStarted { call, .. } => {
-                if self.calls.insert(*call, false).is_some() {
-                    wrong.say(FindingKind::Doubled, "begins a call twice");
-                } else if *call as usize + 1 != self.calls.len() {
-                    wrong.say(FindingKind::Lost, "begins a call without the one before");
-                }
+                let is_there = self.calls.insert(*call, false).is_some();
+                wrong.when(is_there, Doubled, "begins a call twice");
+                let is_next = *call as usize + 1 == self.calls.len();
+                let what = "begins a call without the one before";
+                wrong.when(!is_there && !is_next, Lost, what);
             }
-            RunEvent::ToolFinished { call, .. } => match self.calls.insert(*call, true) {
-                Some(false) => {}
-                Some(true) => wrong.say(FindingKind::Doubled, "ends a call twice"),
-                None => wrong.say(FindingKind::Lost, "ends a call that did not begin"),
-            },
+            RunEvent::ToolFinished { call, .. } => {
+                let before = self.calls.insert(*call, true);
+                wrong.when(before == Some(true), Doubled, "ends a call twice");
+                wrong.when(before.is_none(), Lost, "ends a call that did not begin");
+            }
             RunEvent::RunStarted { .. }
             | RunEvent::SessionConfigured { .. }
             | RunEvent::StepObserved { .. }
@@ -259,35 +249,24 @@ impl State {
             | RunEvent::StopRequested { .. }
             | RunEvent::RunFinished { .. } => {}
         }
-        self.told += u32::from(!is_start && !is_end);
         wrong.1
     }
 
     fn step(&mut self, step: StepIndex, trail: Option<&TrailSummary>, wrong: &mut Wrong<'_>) {
+        use FindingKind::{Doubled, Lost};
         let expected = trail.and_then(|trail| trail.steps.get(self.steps.len()));
-        if self.steps.contains(&step) {
-            wrong.say(FindingKind::Doubled, "begins a step twice");
-        } else if expected.is_none_or(|expected| expected.step != step) {
-            wrong.say(FindingKind::Lost, "leaves out a step");
-        }
-        if self.finished.len() < self.steps.len() {
-            wrong.say(
-                FindingKind::Lost,
-                "begins a step before the one before has ended",
-            );
-        }
+        let is_next = expected.is_some_and(|expected| expected.step == step);
+        let is_there = self.steps.contains(&step);
+        wrong.when(is_there, Doubled, "begins a step twice");
+        wrong.when(!is_there && !is_next, Lost, "leaves out a step");
+        let what = "begins a step before the one before has ended";
+        wrong.when(self.finished.len() < self.steps.len(), Lost, what);
         self.steps.push(step);
         self.calls.clear();
     }
 
-    /// All calls of a step have ended when it has.
-    fn settle_calls(&mut self, wrong: &mut Wrong<'_>) {
-        if self.calls.values().any(|ended| !ended) {
-            wrong.say(FindingKind::Lost, "has a call without an end");
-        }
-    }
-
     fn close(&mut self, outcome: &Outcome, trail: Option<&TrailSummary>, wrong: &mut Wrong<'_>) {
+        use FindingKind::Lost;
         self.ended = true;
         let is_whole = match outcome {
             Outcome::Passed | Outcome::Failed(_) | Outcome::NeedsAgent { .. } => true,
@@ -295,16 +274,17 @@ impl State {
             | Outcome::Infrastructure { .. }
             | Outcome::Cancelled { .. } => false,
         };
-        if is_whole && self.started == 0 {
-            wrong.say(FindingKind::Lost, "ended without a beginning");
-        }
-        if is_whole && self.finished.len() < self.steps.len() {
-            wrong.say(FindingKind::Lost, "has a step without an end");
-        }
+        let finished = self.finished.len();
+        wrong.when(
+            is_whole && self.started == 0,
+            Lost,
+            "ended without a beginning",
+        );
+        let is_open = finished < self.steps.len();
+        wrong.when(is_whole && is_open, Lost, "has a step without an end");
         let all = trail.map_or(0, |trail| trail.steps.len());
-        if outcome.is_passed() && self.finished.len() != all {
-            wrong.say(FindingKind::Lost, "passed and lacks steps");
-        }
+        let lacks = outcome.is_passed() && finished != all;
+        wrong.when(lacks, Lost, "passed and lacks steps");
     }
 }
 
@@ -312,8 +292,10 @@ impl State {
 struct Wrong<'a>(&'a SessionId, Vec<Finding>);
 
 impl Wrong<'_> {
-    fn say(&mut self, kind: FindingKind, what: &str) {
-        let session = self.0;
-        self.1.push(Finding::new(kind, format!("{session} {what}")));
+    fn when(&mut self, is_wrong: bool, kind: FindingKind, what: &str) {
+        if is_wrong {
+            let session = self.0;
+            self.1.push(Finding::new(kind, format!("{session} {what}")));
+        }
     }
 }

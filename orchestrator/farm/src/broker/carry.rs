@@ -1,10 +1,9 @@
 //! Carrying deeds out. Each is a compare-and-set or two; what is refused is looked at and told.
 
 use bytes::Bytes;
-use packtrain_model::{RunId, SessionId};
 use serde::Serialize;
 
-use super::state::{Deed, Fact};
+use super::state::{Deed, Fact, LeaseSeen, SessionKey};
 use crate::link::{FarmError, Link};
 use crate::names;
 use crate::store::{Put, Stored};
@@ -42,7 +41,6 @@ impl Done {
 pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError> {
     match deed {
         Deed::Grant {
-            run,
             session,
             grant,
             incarnation,
@@ -50,115 +48,80 @@ pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError>
         } => {
             let device = grant.device.clone();
             let lease = Lease {
-                run: run.clone(),
-                session: session.clone(),
+                run: session.run.clone(),
+                session: session.session.clone(),
                 incarnation,
             };
             let subject = lease_subject(&device);
-            let revision = match link.put_if(&subject, expected, json(&lease)?, None).await? {
-                Put::Done(revision) => revision,
-                Put::Refused => {
-                    let (revision, lease) = lease_at(&link, &device).await?;
-                    return Ok(Done::refused(Fact::LeaseRefused {
-                        run,
-                        session,
-                        device,
-                        revision,
-                        lease,
-                    }));
+            match link.put_if(&subject, expected, json(&lease)?, None).await? {
+                Put::Done(revision) => {
+                    let granted = write_grant(&link, &session, &grant).await?;
+                    Ok(Done {
+                        was_refused: granted != device,
+                        answer: Fact::Granted {
+                            session,
+                            device,
+                            revision,
+                            granted,
+                        },
+                    })
                 }
-            };
-            let granted = write_grant(&link, &run, &session, &grant).await?;
-            Ok(if granted == device {
-                Done::as_expected(Fact::Granted {
-                    run,
-                    session,
-                    device,
-                    revision,
-                })
-            } else {
-                Done::refused(Fact::GrantRefused {
-                    run,
-                    session,
-                    device,
-                    revision,
-                    granted,
-                })
-            })
+                Put::Refused => {
+                    let seen = lease_at(&link, device).await?;
+                    Ok(Done::refused(Fact::LeaseRefused(session, seen)))
+                }
+            }
         }
-        Deed::Confirm {
-            run,
-            session,
-            grant,
-        } => {
-            let granted = write_grant(&link, &run, &session, &grant).await?;
-            Ok(Done::as_expected(Fact::Confirmed {
-                run,
-                session,
-                granted,
-            }))
+        Deed::Confirm(session, grant) => {
+            let granted = write_grant(&link, &session, &grant).await?;
+            Ok(Done::as_expected(Fact::Confirmed(session, granted)))
         }
         Deed::Lose {
-            run,
             session,
             host,
             blame,
             cause,
         } => {
-            let subject = names::end(&run, &session, &host);
+            let subject = names::end(&session.run, &session.session, &host);
             // Refused: it has an end, which is all that is wanted.
             let end = json(&End::Lost { blame, cause })?;
             link.put_if(&subject, 0, end, None).await?;
-            Ok(Done::as_expected(Fact::Lost { run, session, host }))
+            Ok(Done::as_expected(Fact::Lost(session, host)))
         }
-        Deed::Check {
-            run,
-            session,
-            device,
-        } => {
-            let (revision, lease) = lease_at(&link, &device).await?;
-            Ok(Done::as_expected(Fact::Checked {
-                run,
-                session,
-                device,
-                revision,
-                lease,
-            }))
+        Deed::Check(session, device) => {
+            let seen = lease_at(&link, device).await?;
+            Ok(Done::as_expected(Fact::Checked(session, seen)))
         }
-        Deed::Wait { run, session, time } => {
+        Deed::Wait(session, time) => {
             tokio::time::sleep(time).await;
-            Ok(Done::as_expected(Fact::Waited { run, session }))
+            Ok(Done::as_expected(Fact::Waited(session)))
         }
-        Deed::TakeBack { device, expected } => {
+        Deed::TakeBack(device, expected) => {
             let key = names::device_key(&device);
             match link.take_key(names::LEASES, &key, expected).await? {
-                Put::Done(revision) => Ok(Done::as_expected(Fact::TakenBack {
+                Put::Done(revision) => Ok(Done::as_expected(Fact::TakenBack(LeaseSeen {
                     device,
                     revision,
                     lease: None,
-                })),
+                }))),
                 Put::Refused => {
-                    let (revision, lease) = lease_at(&link, &device).await?;
-                    Ok(Done::refused(Fact::TakenBack {
-                        device,
-                        revision,
-                        lease,
-                    }))
+                    let seen = lease_at(&link, device).await?;
+                    Ok(Done::refused(Fact::TakenBack(seen)))
                 }
             }
         }
-        Deed::Forget { run } => {
+        Deed::Forget(run) => {
             let token = names::encode(&run.0);
             link.purge(names::RUNS, &format!("r.{token}.>")).await?;
             // Secrets first of all; what is left of them expires by itself.
             for key in [format!("{token}.>"), token] {
                 let subject = names::key_subject(names::MANIFESTS, &key);
-                let bucket = format!("KV_{}", names::MANIFESTS);
+                let bucket = names::bucket_stream(names::MANIFESTS);
                 if let Err(error) = link.purge(&bucket, &subject).await {
                     tracing::debug!(%error, %run, "its manifest expires by itself");
                 }
             }
-            Ok(Done::as_expected(Fact::Forgotten { run }))
+            Ok(Done::as_expected(Fact::Forgotten(run)))
         }
     }
 }
@@ -166,11 +129,10 @@ pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError>
 /// Writes a session's grant if it has none, and says which device it has.
 async fn write_grant(
     link: &Link,
-    run: &RunId,
-    session: &SessionId,
+    session: &SessionKey,
     grant: &Grant,
 ) -> Result<DeviceKey, FarmError> {
-    let subject = names::grant(run, session);
+    let subject = names::grant(&session.run, &session.session);
     let value = json(grant)?;
     loop {
         match link.put_if(&subject, 0, value.clone(), None).await? {
@@ -185,15 +147,14 @@ async fn write_grant(
 }
 
 /// What stands as a device's lease, with its revision.
-async fn lease_at(link: &Link, device: &DeviceKey) -> Result<(u64, Option<Lease>), FarmError> {
-    let Some(stored) = link.last(&lease_subject(device)).await? else {
-        return Ok((0, None));
-    };
-    let lease = match &stored.value {
-        Some(_) => Some(read(&stored)?),
-        None => None,
-    };
-    Ok((stored.sequence, lease))
+async fn lease_at(link: &Link, device: DeviceKey) -> Result<LeaseSeen, FarmError> {
+    let last = link.last(&lease_subject(&device)).await?;
+    let there = last.as_ref().filter(|last| last.value.is_some());
+    Ok(LeaseSeen {
+        device,
+        revision: last.as_ref().map_or(0, |last| last.sequence),
+        lease: there.map(read).transpose()?,
+    })
 }
 
 fn lease_subject(device: &DeviceKey) -> String {
@@ -201,16 +162,12 @@ fn lease_subject(device: &DeviceKey) -> String {
 }
 
 fn read<T: serde::de::DeserializeOwned>(stored: &Stored) -> Result<T, FarmError> {
-    stored.read().map_err(|cause| FarmError::Server {
-        doing: "read what stands there".to_owned(),
-        cause,
-    })
+    stored
+        .read()
+        .map_err(|cause| FarmError::server("read what stands there", &cause))
 }
 
 fn json(value: &impl Serialize) -> Result<Bytes, FarmError> {
     let written = serde_json::to_vec(value).map(Bytes::from);
-    written.map_err(|error| FarmError::Server {
-        doing: "write it as JSON".to_owned(),
-        cause: error.to_string(),
-    })
+    written.map_err(|error| FarmError::server("write it as JSON", &error))
 }

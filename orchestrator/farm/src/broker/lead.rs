@@ -18,7 +18,7 @@ use super::request;
 use super::state::{Deed, Fact, State};
 use crate::follow::{Followed, Follower};
 use crate::link::{FarmError, Link};
-use crate::live::{Alive, Liveness};
+use crate::live::{Alive, Liveness, at};
 use crate::names;
 
 /// How many deeds are under way at once.
@@ -185,7 +185,7 @@ impl Leading {
     fn learn(&mut self, fact: Fact) {
         let deeds = self.state.apply(fact);
         let (pauses, deeds): (Vec<_>, Vec<_>) =
-            (deeds.into_iter()).partition(|deed| matches!(deed, Deed::Wait { .. }));
+            (deeds.into_iter()).partition(|deed| matches!(deed, Deed::Wait(..)));
         for pause in pauses {
             self.pausing
                 .push(Box::pin(carry_out(self.link.clone(), pause)));
@@ -250,11 +250,4 @@ fn next_certainty(connected: &watch::Receiver<Option<Instant>>, ttl: Duration) -
 fn first_certainty(connected: &watch::Receiver<Option<Instant>>, ttl: Duration) -> Option<Instant> {
     let connected = *connected.borrow();
     connected.map(|since| (Instant::now() + ttl).max(since + READING_GRACE))
-}
-
-async fn at(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => sleep_until(moment).await,
-        None => std::future::pending().await,
-    }
 }

@@ -2,10 +2,10 @@
 
 use packtrain_model::{RunId, SessionId};
 
-use super::state::Fact;
+use super::state::{Fact, LeaseSeen, SessionKey};
 use crate::names::{self, decode};
 use crate::store::Stored;
-use crate::wire::{Demand, DeviceKey, Grant, HostName};
+use crate::wire::{DeviceKey, Grant, HostName};
 
 /// What a message says; `None` when it says nothing to a broker.
 ///
@@ -14,78 +14,46 @@ use crate::wire::{Demand, DeviceKey, Grant, HostName};
 /// A sentence when it is not what its subject promises. It is left alone then.
 pub(super) fn fact(stored: &Stored) -> Result<Option<Fact>, String> {
     let tokens = stored.tokens();
-    let is_there = stored.value.is_some();
     Ok(Some(match tokens.as_slice() {
-        ["$KV", names::LIVE, "host", host] => {
-            let host = host_name(host)?;
-            if is_there {
-                let advert = stored.read()?;
-                Fact::Host { host, advert }
-            } else {
-                Fact::HostGone { host }
-            }
-        }
-        ["$KV", names::LIVE, "run", run] => {
-            let run = run_id(run)?;
-            if is_there {
-                let advert = stored.read()?;
-                Fact::Run { run, advert }
-            } else {
-                Fact::RunGone { run }
-            }
-        }
+        ["$KV", names::LIVE, "host", host] => Fact::Host(host_name(host)?, read(stored)?),
+        ["$KV", names::LIVE, "run", run] => Fact::Run(decoded(run).map(RunId)?, read(stored)?),
         ["$KV", names::DEVICES, host, device] => {
-            let device = device_key(host, device)?;
-            if is_there {
-                let advert = stored.read()?;
-                Fact::Device { device, advert }
-            } else {
-                Fact::DeviceGone { device }
-            }
+            Fact::Device(device_key(host, device)?, read(stored)?)
         }
-        ["$KV", names::LEASES, host, device] => Fact::Lease {
+        ["$KV", names::LEASES, host, device] => Fact::Lease(LeaseSeen {
             device: device_key(host, device)?,
             revision: stored.sequence,
-            lease: is_there.then(|| stored.read()).transpose()?,
-        },
+            lease: read(stored)?,
+        }),
         ["r", run, "demand", session] => {
-            let demand: Demand = stored.read()?;
-            Fact::Demand {
-                run: run_id(run)?,
-                session: session_id(session)?,
-                sequence: stored.sequence,
-                demand,
-            }
+            Fact::Demand(key(run, session)?, stored.sequence, stored.read()?)
         }
         ["r", run, "grant", session] => {
             let grant: Grant = stored.read()?;
-            Fact::Grant {
-                run: run_id(run)?,
-                session: session_id(session)?,
-                device: grant.device,
-            }
+            Fact::Grant(key(run, session)?, grant.device)
         }
-        ["r", run, "end", session, host] => Fact::End {
-            run: run_id(run)?,
-            session: session_id(session)?,
-            host: host_name(host)?,
-        },
+        ["r", run, "end", session, host] => Fact::End(key(run, session)?, host_name(host)?),
         _ => return Ok(None),
     }))
+}
+
+/// The value of a key; `None` when it is gone.
+fn read<T: serde::de::DeserializeOwned>(stored: &Stored) -> Result<Option<T>, String> {
+    let is_there = stored.value.is_some();
+    is_there.then(|| stored.read()).transpose()
+}
+
+fn key(run: &str, session: &str) -> Result<SessionKey, String> {
+    Ok(SessionKey {
+        run: decoded(run).map(RunId)?,
+        session: decoded(session).map(SessionId)?,
+    })
 }
 
 fn host_name(token: &str) -> Result<HostName, String> {
     token
         .parse()
         .map_err(|error: crate::wire::HostNameError| error.to_string())
-}
-
-fn run_id(token: &str) -> Result<RunId, String> {
-    decoded(token).map(RunId)
-}
-
-fn session_id(token: &str) -> Result<SessionId, String> {
-    decoded(token).map(SessionId)
 }
 
 fn device_key(host: &str, device: &str) -> Result<DeviceKey, String> {

@@ -36,10 +36,7 @@ pub enum BrokerAnswer {
 ///
 /// When no broker leads, or none answers within `patience`.
 pub async fn queue(link: &Link, patience: Duration) -> Result<Vec<Standing>, FarmError> {
-    let server = |cause: String| FarmError::Server {
-        doing: "ask the broker for the queue".to_owned(),
-        cause,
-    };
+    let server = |cause: String| FarmError::server("ask the broker for the queue", &cause);
     let request = serde_json::to_vec(&BrokerRequest::Queue);
     let request = request.map_err(|error| server(error.to_string()))?;
     let answer = link.ask(CTL_BROKER.to_owned(), request, patience).await?;

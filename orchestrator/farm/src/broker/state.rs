@@ -38,6 +38,26 @@ use self::table::{DeviceAt, ExpressionAt, HostAt, RunAt, Table};
 use crate::wire::Standing;
 use crate::wire::{Demand, DeviceAdvert, DeviceKey, Grant, HostAdvert, HostName, Lease, RunAdvert};
 
+/// A session of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionKey {
+    /// The run.
+    pub run: RunId,
+    /// The session.
+    pub session: SessionId,
+}
+
+/// What stands as a device's lease.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeaseSeen {
+    /// The device.
+    pub device: DeviceKey,
+    /// The revision of its key; 0 when it was never written.
+    pub revision: u64,
+    /// The lease; `None` when it was taken back.
+    pub lease: Option<Lease>,
+}
+
 /// Something that is so, read from the server or answered by it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fact {
@@ -48,169 +68,46 @@ pub enum Fact {
     /// Whether a missing key means a death. It does not until one time to live after connecting and
     /// after being elected.
     DeathsAreCertain(bool),
-    /// A host is alive.
-    Host {
-        /// Its name.
-        host: HostName,
-        /// What it says.
-        advert: HostAdvert,
-    },
-    /// A host's key expired.
-    HostGone {
-        /// Its name.
-        host: HostName,
-    },
-    /// What a device is.
-    Device {
-        /// The device.
-        device: DeviceKey,
-        /// What its host says.
-        advert: DeviceAdvert,
-    },
-    /// A host has a device no more.
-    DeviceGone {
-        /// The device.
-        device: DeviceKey,
-    },
-    /// A run is alive, or done.
-    Run {
-        /// Its id.
-        run: RunId,
-        /// What it says.
-        advert: RunAdvert,
-    },
-    /// A run's key expired.
-    RunGone {
-        /// Its id.
-        run: RunId,
-    },
-    /// A run wants a session.
-    Demand {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
-        /// Its place in the stream: who asked first.
-        sequence: u64,
-        /// What it wants.
-        demand: Demand,
-    },
+    /// What a host says; `None` when its key expired.
+    Host(HostName, Option<HostAdvert>),
+    /// What its host says of a device; `None` when it has it no more.
+    Device(DeviceKey, Option<DeviceAdvert>),
+    /// What a run says; `None` when its key expired.
+    Run(RunId, Option<RunAdvert>),
+    /// A run wants a session. The number is its place in the stream: who asked first.
+    Demand(SessionKey, u64, Demand),
     /// A session was granted a device, by this broker or another.
-    Grant {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
-        /// The device.
-        device: DeviceKey,
-    },
+    Grant(SessionKey, DeviceKey),
     /// A session ended on a host.
-    End {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
-        /// The host that it ended on.
-        host: HostName,
-    },
-    /// What stands as a device's lease. Older revisions than the one that is known say nothing.
-    Lease {
-        /// The device.
-        device: DeviceKey,
-        /// The revision of its key; 0 when it was never written.
-        revision: u64,
-        /// The lease; `None` when it was taken back.
-        lease: Option<Lease>,
-    },
-    /// Answers [`Deed::Grant`]: lease and grant stand.
+    End(SessionKey, HostName),
+    /// A lease was read. Older revisions than the one that is known say nothing.
+    Lease(LeaseSeen),
+    /// Answers [`Deed::Grant`]: the lease stands.
     Granted {
-        /// The run.
-        run: RunId,
         /// The session.
-        session: SessionId,
-        /// The device.
-        device: DeviceKey,
-        /// The revision of the lease.
-        revision: u64,
-    },
-    /// Answers [`Deed::Grant`]: the lease is another than was expected, and nothing was written.
-    LeaseRefused {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
-        /// The device.
-        device: DeviceKey,
-        /// The revision of what stands there.
-        revision: u64,
-        /// What stands there.
-        lease: Option<Lease>,
-    },
-    /// Answers [`Deed::Grant`]: the lease stands, but the session was granted another device before.
-    GrantRefused {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
+        session: SessionKey,
         /// The device of the lease.
         device: DeviceKey,
         /// The revision of the lease.
         revision: u64,
-        /// The device of the grant.
+        /// The device of the grant: another, when the session was granted that before.
         granted: DeviceKey,
     },
-    /// Answers [`Deed::Confirm`]: this grant stands now.
-    Confirmed {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
-        /// The device of the grant.
-        granted: DeviceKey,
-    },
+    /// Answers [`Deed::Grant`]: the lease is another than was expected, and nothing was written.
+    LeaseRefused(SessionKey, LeaseSeen),
+    /// Answers [`Deed::Confirm`]: the grant of this device stands now.
+    Confirmed(SessionKey, DeviceKey),
     /// Answers [`Deed::Lose`]: the session has an end from the host, that one or another.
-    Lost {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
-        /// The host.
-        host: HostName,
-    },
-    /// Answers [`Deed::Check`]: what stands there, read after the grant was seen.
-    Checked {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
-        /// The device.
-        device: DeviceKey,
-        /// The revision.
-        revision: u64,
-        /// The lease that stands there; the session was lost when it is not its own.
-        lease: Option<Lease>,
-    },
+    Lost(SessionKey, HostName),
+    /// Answers [`Deed::Check`]: what stands there, read after the grant was seen. The session was lost
+    /// when it is not its own.
+    Checked(SessionKey, LeaseSeen),
     /// Answers [`Deed::Wait`]: the session has waited for a better device for long enough.
-    Waited {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
-    },
-    /// Answers [`Deed::TakeBack`]: what stands there now.
-    TakenBack {
-        /// The device.
-        device: DeviceKey,
-        /// The revision.
-        revision: u64,
-        /// The lease that stands there; `None` as a rule.
-        lease: Option<Lease>,
-    },
+    Waited(SessionKey),
+    /// Answers [`Deed::TakeBack`]: what stands there now, no lease as a rule.
+    TakenBack(LeaseSeen),
     /// Answers [`Deed::Forget`].
-    Forgotten {
-        /// The run.
-        run: RunId,
-    },
+    Forgotten(RunId),
 }
 
 /// Something to be carried out. Each is answered by a fact, and until then nothing else is done to what
@@ -219,10 +116,8 @@ pub enum Fact {
 pub enum Deed {
     /// Write the lease, expecting the revision, and then the grant, expecting none.
     Grant {
-        /// The run.
-        run: RunId,
         /// The session.
-        session: SessionId,
+        session: SessionKey,
         /// What to write.
         grant: Grant,
         /// The incarnation of the device's host.
@@ -231,20 +126,11 @@ pub enum Deed {
         expected: u64,
     },
     /// Write the grant of a session whose lease stands, expecting none: somebody died in between.
-    Confirm {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
-        /// What to write.
-        grant: Grant,
-    },
+    Confirm(SessionKey, Grant),
     /// Write that a session was lost, expecting no end.
     Lose {
-        /// The run.
-        run: RunId,
         /// The session.
-        session: SessionId,
+        session: SessionKey,
         /// The host that had it.
         host: HostName,
         /// What it was lost with.
@@ -253,35 +139,13 @@ pub enum Deed {
         cause: String,
     },
     /// Read a device's lease: the grant of a session says that it was put, and it has not been seen.
-    Check {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
-        /// The device.
-        device: DeviceKey,
-    },
+    Check(SessionKey, DeviceKey),
     /// Let a while pass, in which a session takes only what it prefers. Nothing else waits for it.
-    Wait {
-        /// The run.
-        run: RunId,
-        /// The session.
-        session: SessionId,
-        /// How long.
-        time: Duration,
-    },
-    /// Purge a device's lease, expecting the revision.
-    TakeBack {
-        /// The device.
-        device: DeviceKey,
-        /// The revision of its key.
-        expected: u64,
-    },
+    Wait(SessionKey, Duration),
+    /// Purge a device's lease, expecting this revision.
+    TakeBack(DeviceKey, u64),
     /// Purge everything of a run from the stream.
-    Forget {
-        /// The run.
-        run: RunId,
-    },
+    Forget(RunId),
 }
 
 /// What the broker knows.
@@ -325,87 +189,33 @@ impl State {
                 self.deaths_are_certain = are_certain;
                 self.review_everything();
             }
-            Fact::Host { host, advert } => self.set_host(host, Some(advert)),
-            Fact::HostGone { host } => self.set_host(host, None),
-            Fact::Device { device, advert } => self.set_device(&device, Some(advert)),
-            Fact::DeviceGone { device } => self.set_device(&device, None),
-            Fact::Run { run, advert } => self.set_run(run, advert),
-            Fact::RunGone { run } => self.lose_run(&run),
-            Fact::Demand {
-                run,
-                session,
-                sequence,
-                demand,
-            } => self.set_demand(run, session, sequence, demand),
-            Fact::Grant {
-                run,
-                session,
-                device,
-            } => self.set_granted(run, session, &device),
-            Fact::End { run, session, host } => self.set_end(run, session, host),
-            Fact::Lease {
-                device,
-                revision,
-                lease,
-            } => {
-                let at = self.device_at(&device);
-                self.set_lease(at, revision, lease);
-            }
+            Fact::Host(host, advert) => self.set_host(host, advert),
+            Fact::Device(device, advert) => self.set_device(&device, advert),
+            Fact::Run(run, advert) => self.set_run(run, advert),
+            Fact::Demand(session, sequence, demand) => self.set_demand(session, sequence, demand),
+            Fact::Grant(session, device) => self.set_granted(session, &device),
+            Fact::End(session, host) => self.set_end(session, host),
+            Fact::Lease(seen) => self.set_lease(seen),
             Fact::Granted {
-                run,
-                session,
-                device,
-                revision,
-            } => {
-                self.answer_lease_put(&run, &session, &device, revision);
-                self.answer_grant(run, session, &device);
-            }
-            Fact::LeaseRefused {
-                run,
-                session,
-                device,
-                revision,
-                lease,
-            } => self.answer_lease_refused(&run, &session, &device, revision, lease),
-            Fact::GrantRefused {
-                run,
                 session,
                 device,
                 revision,
                 granted,
-            } => {
-                self.answer_lease_put(&run, &session, &device, revision);
-                self.set_granted(run.clone(), session, &granted);
-                let at = self.device_at(&device);
-                self.review_device(at);
-                self.answer_deed(&run);
+            } => self.answer_grant(session, device, revision, &granted),
+            Fact::LeaseRefused(session, seen) => self.answer_lease_refused(&session, seen),
+            Fact::Confirmed(session, granted) => self.answer_confirm(session, &granted),
+            Fact::Lost(session, host) => {
+                self.answer_deed(&session.run);
+                self.set_end(session, host);
             }
-            Fact::Confirmed {
-                run,
-                session,
-                granted,
-            } => {
-                self.answer_confirm(&run, &session);
-                self.set_granted(run, session, &granted);
+            Fact::Checked(session, seen) => {
+                self.set_lease(seen);
+                self.judge_lease(&session);
+                self.answer_deed(&session.run);
             }
-            Fact::Lost { run, session, host } => {
-                self.answer_deed(&run);
-                self.set_end(run, session, host);
-            }
-            Fact::Checked {
-                run,
-                session,
-                device,
-                revision,
-                lease,
-            } => self.answer_check(&run, &session, &device, revision, lease),
-            Fact::Waited { run, session } => self.answer_wait(&run, &session),
-            Fact::TakenBack {
-                device,
-                revision,
-                lease,
-            } => self.answer_take_back(&device, revision, lease),
-            Fact::Forgotten { run } => self.forget(run),
+            Fact::Waited(session) => self.answer_wait(&session),
+            Fact::TakenBack(seen) => self.answer_take_back(seen),
+            Fact::Forgotten(run) => self.forget(run),
         }
     }
 }

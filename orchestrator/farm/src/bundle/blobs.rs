@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt};
 use packtrain_drivers::BoxFuture;
 use sha2::{Digest, Sha256};
 
@@ -57,27 +57,6 @@ pub enum BlobError {
     Refused(String),
 }
 
-/// What storing came to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stored {
-    /// How many parts were sent.
-    pub parts: usize,
-    /// Their size, in bytes.
-    pub bytes: u64,
-    /// How many parts were there already.
-    pub known: usize,
-}
-
-impl Stored {
-    pub(super) const fn and(self, other: Self) -> Self {
-        Self {
-            parts: self.parts + other.parts,
-            bytes: self.bytes + other.bytes,
-            known: self.known + other.known,
-        }
-    }
-}
-
 /// The SHA-256 of some bytes, in hexadecimal digits.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
@@ -91,7 +70,7 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// As [`BlobStore::put`].
-pub async fn put(store: &dyn BlobStore, content: Bytes) -> Result<(Blob, Stored), BlobError> {
+pub async fn put(store: &dyn BlobStore, content: Bytes) -> Result<Blob, BlobError> {
     let blob = Blob {
         digest: digest(&content),
         bytes: content.len() as u64,
@@ -100,27 +79,17 @@ pub async fn put(store: &dyn BlobStore, content: Bytes) -> Result<(Blob, Stored)
             _ => content.chunks(PART_BYTES).map(digest).collect(),
         },
     };
-    let mut stored = Stored::default();
     let digests: Vec<String> = blob.part_digests().map(str::to_owned).collect();
-    let mut parts = futures::stream::FuturesUnordered::new();
-    for (index, digest) in digests.into_iter().enumerate() {
-        if parts.len() == IN_FLIGHT
-            && let Some(one) = parts.next().await
-        {
-            stored = stored.and(one?);
-        }
+    let parts = digests.into_iter().enumerate().map(|(index, digest)| {
         let start = index * PART_BYTES;
         let part = content.slice(start..content.len().min(start + PART_BYTES));
-        parts.push(put_own(store, digest, part));
-    }
-    while let Some(one) = parts.next().await {
-        stored = stored.and(one?);
-    }
-    Ok((blob, stored))
-}
-
-async fn put_own(store: &dyn BlobStore, digest: String, part: Bytes) -> Result<Stored, BlobError> {
-    put_part(store, &digest, async { Ok(part) }).await
+        async move { put_part(store, &digest, async { Ok::<_, BlobError>(part) }).await }
+    });
+    futures::stream::iter(parts.collect::<Vec<_>>())
+        .buffer_unordered(IN_FLIGHT)
+        .try_collect::<()>()
+        .await?;
+    Ok(blob)
 }
 
 /// Stores a part unless it is there; only then it is read.
@@ -128,21 +97,11 @@ pub(super) async fn put_part<E: From<BlobError>>(
     store: &dyn BlobStore,
     digest: &str,
     content: impl Future<Output = Result<Bytes, E>>,
-) -> Result<Stored, E> {
-    if store.has(digest).await? {
-        return Ok(Stored {
-            known: 1,
-            ..Stored::default()
-        });
+) -> Result<(), E> {
+    if !store.has(digest).await? {
+        store.put(digest, content.await?).await?;
     }
-    let content = content.await?;
-    let bytes = content.len() as u64;
-    store.put(digest, content).await?;
-    Ok(Stored {
-        parts: 1,
-        bytes,
-        known: 0,
-    })
+    Ok(())
 }
 
 /// Reads some content of at most `limit` bytes, and checks that it is what was stored.

@@ -194,8 +194,11 @@ fn open_lock(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// A folder that nobody else may look into: what projects hold is their owners'.
-fn create_private(folder: &Path) -> io::Result<()> {
+/// Makes a folder that nobody else may look into: what projects hold is their owners'.
+///
+/// # Errors
+/// What the system says.
+pub fn create_private(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     fs::DirBuilder::new()
         .recursive(true)

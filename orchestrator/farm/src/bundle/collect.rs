@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 pub use self::error::CollectError;
 use self::walk::{is_trail, walk_all, walk_included, walk_project};
-use super::blobs::{BlobStore, Stored, digest, hexadecimal, put_part};
+use super::blobs::{BlobStore, digest, hexadecimal, put_part};
 use super::path::check_path;
 use super::{BUNDLE_BYTES, BUNDLE_FILES, IN_FLIGHT, PART_BYTES};
 use crate::wire::{Blob, BundledFile, Manifest, Protocol};
@@ -308,7 +308,7 @@ impl Collected {
     ///
     /// # Errors
     /// When the store does not take it, or a file has changed since it was collected.
-    pub async fn upload(&self, store: &dyn BlobStore) -> Result<Stored, CollectError> {
+    pub async fn upload(&self, store: &dyn BlobStore) -> Result<(), CollectError> {
         let mut known = BTreeSet::new();
         let mut parts = Vec::new();
         for (source, file) in self.files.values() {
@@ -324,7 +324,7 @@ impl Collected {
         });
         futures::stream::iter(stored)
             .buffer_unordered(IN_FLIGHT)
-            .try_fold(Stored::default(), async |all, one| Ok(all.and(one)))
+            .try_collect()
             .await
     }
 }

@@ -63,28 +63,24 @@ pub async fn materialise(
 ) -> Result<Bundle, MaterialiseError> {
     check(manifest)?;
     let name = manifest.digest();
-    let unwritable = |source| MaterialiseError::Unwritable {
-        path: cache.to_owned(),
-        source,
-    };
     let (folder, files) = (cache.to_owned(), manifest.files.clone());
     let wanted = name.clone();
-    let (cache, found) = blocking(move || {
-        let cache = Cache::open(&folder)?;
-        let found = cache.find(&wanted, |bundle| {
+    let (bundles, found) = blocking(move || {
+        let bundles = Cache::open(&folder)?;
+        let found = bundles.find(&wanted, |bundle| {
             files.iter().all(|(path, file)| {
                 let found = fs::symlink_metadata(bundle.join(path));
                 found.is_ok_and(|found| found.is_file() && found.len() == file.content.bytes)
             })
         })?;
-        Ok((cache, found))
+        Ok((bundles, found))
     })
     .await?
-    .map_err(unwritable)?;
+    .map_err(unwritable(cache))?;
     if let Some(bundle) = found {
         return Ok(bundle);
     }
-    let made = Unfinished(cache.unfinished());
+    let made = Unfinished(bundles.unfinished());
     make_folders(manifest, made.0.clone()).await?;
     let files = manifest.files.iter().map(|(path, file)| {
         let place = inside(&made.0, path);
@@ -95,14 +91,19 @@ pub async fn materialise(
         .try_collect::<()>()
         .await?;
     blocking(move || {
-        let bundle = cache.place(&name, &made.0)?;
-        if let Err(error) = cache.trim(limits) {
+        let bundle = bundles.place(&name, &made.0)?;
+        if let Err(error) = bundles.trim(limits) {
             tracing::debug!(%error, "old bundles stay");
         }
         Ok(bundle)
     })
     .await?
-    .map_err(unwritable)
+    .map_err(unwritable(cache))
+}
+
+fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> MaterialiseError {
+    let path = path.to_owned();
+    move |source| MaterialiseError::Unwritable { path, source }
 }
 
 impl Manifest {
@@ -154,15 +155,11 @@ async fn make_folders(manifest: &Manifest, made: PathBuf) -> Result<(), Material
     let above = |path: &String| Some(path.rsplit_once('/')?.0.to_owned());
     let folders: BTreeSet<String> = manifest.files.keys().filter_map(above).collect();
     let root = inside(&made, &manifest.root)?;
-    let unwritable = |path: &Path, source| MaterialiseError::Unwritable {
-        path: path.to_owned(),
-        source,
-    };
     blocking(move || {
-        fs::create_dir_all(&root).map_err(|error| unwritable(&root, error))?;
+        fs::create_dir_all(&root).map_err(unwritable(&root))?;
         for folder in folders {
             let folder = inside(&made, &folder)?;
-            fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, error))?;
+            fs::create_dir_all(&folder).map_err(unwritable(&folder))?;
         }
         Ok(())
     })
@@ -176,17 +173,13 @@ async fn write(
     store: &dyn BlobStore,
 ) -> Result<(), MaterialiseError> {
     use std::os::unix::fs::OpenOptionsExt;
-    let unwritable = |path: &Path, source| MaterialiseError::Unwritable {
-        path: path.to_owned(),
-        source,
-    };
     let mode = if file.executable { 0o555 } else { 0o444 };
     let path = place.clone();
     // A new file: not through a link, and not one that another path has made.
     let mut open = blocking(move || {
         let mut options = fs::OpenOptions::new();
         let opened = options.write(true).create_new(true).mode(mode).open(&path);
-        opened.map_err(|error| unwritable(&path, error))
+        opened.map_err(unwritable(&path))
     })
     .await??;
     let (mut whole, mut bytes) = (Sha256::new(), 0);
@@ -197,7 +190,7 @@ async fn write(
         let path = place.clone();
         open = blocking(move || {
             let written = open.write_all(&content).map(|()| open);
-            written.map_err(|error| unwritable(&path, error))
+            written.map_err(unwritable(&path))
         })
         .await??;
     }

@@ -92,14 +92,6 @@ impl SealKey {
         Self(XKey::new())
     }
 
-    /// A key by its seed.
-    ///
-    /// # Errors
-    /// When the seed is none of a key of type `X`.
-    pub fn from_seed(seed: &str) -> Result<Self, SealError> {
-        XKey::from_seed(seed).map(Self).map_err(|_| SealError::Key)
-    }
-
     /// What others seal to.
     pub fn public(&self) -> String {
         self.0.public_key()
@@ -141,9 +133,6 @@ mod tests {
         assert_eq!(host.open(&run, &sealed), Ok(secrets()));
         assert_eq!(other.open(&run, &sealed), Err(SealError::NotOurs));
         assert_eq!(host.open(&another, &sealed), Err(SealError::AnotherRun));
-        let seed = host.0.seed().unwrap();
-        let again = SealKey::from_seed(&seed).unwrap();
-        assert_eq!(again.open(&run, &sealed), Ok(secrets()));
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! From a session on this host to its run: events and files, packed, in order.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use chrono::Utc;
-use packtrain_drivers::BoxFuture;
-use packtrain_engine::{ArtifactContent, NewArtifact, SessionSink};
-use packtrain_model::memory::Redactor;
+use packtrain_engine::{ArtifactContent, SessionMessage, SessionOutput};
 use packtrain_model::{RunEvent, RunId, SessionId};
+use packtrain_wire::{Dated, File};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
@@ -16,7 +13,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::bundle::{self, BlobError};
 use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
-use crate::wire::{DeviceKey, HostName, Item, Pack};
+use crate::wire::{DeviceKey, Item, Pack};
 
 /// What may wait to be sent; the session waits when it is full.
 const QUEUED: usize = 256;
@@ -27,34 +24,22 @@ const PACK_BYTES: usize = 256 * 1024;
 /// A larger file does not travel.
 const FILE_BYTES: u64 = 128 * 1024 * 1024;
 
-/// The end that the session has.
-pub(super) struct Output {
-    items: mpsc::Sender<Item>,
-    link: Link,
-    device: DeviceKey,
-}
-
 /// The end that sends.
 pub(super) struct Sending(AbortOnDropHandle<Result<u64, String>>);
 
-/// Where the packs of a session go.
+/// Where the packs of a session go, and from where.
 #[derive(Clone)]
 pub(super) struct Address {
     pub(super) run: RunId,
     pub(super) session: SessionId,
-    pub(super) host: HostName,
+    pub(super) device: DeviceKey,
 }
 
-/// An output for a session on a device.
-pub(super) fn output(link: &Link, to: Address, device: DeviceKey) -> (Arc<Output>, Sending) {
-    let (items, queued) = mpsc::channel(QUEUED);
+/// An output for a session.
+pub(super) fn output(link: &Link, to: Address) -> (SessionOutput, Sending) {
+    let (output, queued) = SessionOutput::elsewhere(QUEUED);
     let sending = tokio::spawn(send(link.clone(), to, queued));
-    let output = Output {
-        items,
-        link: link.clone(),
-        device,
-    };
-    (Arc::new(output), Sending(AbortOnDropHandle::new(sending)))
+    (output, Sending(AbortOnDropHandle::new(sending)))
 }
 
 impl Sending {
@@ -66,119 +51,78 @@ impl Sending {
     }
 }
 
-impl Output {
-    /// What happened, with the device's name in the farm.
-    fn item(&self, mut event: RunEvent) -> Item {
-        if let RunEvent::SessionStarted {
-            device, planned, ..
-        } = &mut event
-        {
-            device.id = self.device.public();
-            planned.device = Some(self.device.public());
-        }
-        Item::Event {
-            at: Utc::now(),
-            event,
-        }
-    }
-
-    async fn file(&self, artifact: NewArtifact) -> Option<Item> {
-        let name = artifact.name.clone();
-        let is_shared = matches!(artifact.content, ArtifactContent::Shared(_));
-        let content = match artifact.content {
-            ArtifactContent::Bytes(bytes) | ArtifactContent::Shared(bytes) => Ok(Some(bytes)),
-            other => tokio::task::spawn_blocking(move || read(other))
-                .await
-                .unwrap_or_else(|error| Err(error.to_string())),
-        };
-        let stored = match content {
-            Ok(None) => return None,
-            Ok(Some(content)) => {
-                let put = bundle::put(&self.link, Bytes::from(content)).await;
-                put.map_err(|error| in_one_line(&error))
+/// What a session says, as it travels; `None` for what does not.
+async fn item(link: &Link, device: &DeviceKey, message: SessionMessage) -> Option<Item> {
+    match message {
+        SessionMessage::Event(mut event, at) => {
+            // The device has another name in the farm.
+            if let RunEvent::SessionStarted {
+                device: info,
+                planned,
+                ..
+            } = &mut *event
+            {
+                info.id = device.public();
+                planned.device = Some(device.public());
             }
-            Err(error) => Err(error),
-        };
-        Some(match stored {
-            Ok((content, _)) => Item::File {
-                step: artifact.step,
-                kind: artifact.kind,
-                name,
-                shared: is_shared,
-                content,
-            },
-            Err(error) => Item::Lost(format!("{name}: {error}")),
-        })
-    }
-}
-
-impl SessionSink for Output {
-    fn record(&self, event: RunEvent) -> BoxFuture<'_, ()> {
-        let item = self.item(event);
-        Box::pin(async move {
-            // Whoever sends is gone when the session is.
-            let _ = self.items.send(item).await;
-        })
-    }
-
-    fn record_now(&self, event: RunEvent) {
-        if self.items.try_send(self.item(event)).is_err() {
-            tracing::debug!("an event of a session that was left did not travel");
+            Some(Item::Event(Dated { at, event }))
         }
-    }
-
-    fn save(&self, artifact: NewArtifact) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            if let Some(item) = self.file(artifact).await {
-                let _ = self.items.send(item).await;
-            }
-        })
-    }
-}
-
-/// A file's content, and the file is gone; `None` when there is nothing to keep.
-fn read(content: ArtifactContent) -> Result<Option<Vec<u8>>, String> {
-    let (path, hide) = match content {
-        ArtifactContent::Bytes(bytes) | ArtifactContent::Shared(bytes) => return Ok(Some(bytes)),
-        ArtifactContent::Unwanted(path) => {
-            // It may never have been written.
-            let _ = std::fs::remove_file(path);
-            return Ok(None);
+        SessionMessage::File(artifact, _) => {
+            let shared = Some(matches!(artifact.content, ArtifactContent::Shared(_)));
+            let content = artifact.content;
+            let reading = tokio::task::spawn_blocking(move || content.take(FILE_BYTES));
+            let stored = match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
+                Ok(content) => {
+                    let put = bundle::put(link, Bytes::from(content?)).await;
+                    put.map_err(|error| in_one_line(&error))
+                }
+                Err(error) => Err(error),
+            };
+            Some(match stored {
+                Ok(content) => Item::File(File {
+                    session: None,
+                    step: artifact.step,
+                    kind: artifact.kind,
+                    name: artifact.name,
+                    shared,
+                    content,
+                }),
+                Err(error) => Item::Lost(format!("{}: {error}", artifact.name)),
+            })
         }
-        ArtifactContent::File(path) => (path, Redactor::default()),
-        ArtifactContent::Log { path, hide } => (path, hide),
-    };
-    let about = match std::fs::symlink_metadata(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        other => other.map_err(|error| error.to_string())?,
-    };
-    if !about.is_file() || about.len() > FILE_BYTES {
-        return Err(format!("{} bytes are too many to travel", about.len()));
+        // Its device is its own from the beginning.
+        SessionMessage::Waits(_) => None,
     }
-    let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
-    let _ = std::fs::remove_file(&path);
-    Ok(Some(hide.redact_file(bytes)))
 }
 
 /// Sends what is queued until all outputs are gone; how many items there were, or why they are refused.
-async fn send(link: Link, to: Address, mut queued: mpsc::Receiver<Item>) -> Result<u64, String> {
-    let subject = names::events(&to.run, &to.session, &to.host);
+async fn send(
+    link: Link,
+    to: Address,
+    mut queued: mpsc::Receiver<SessionMessage>,
+) -> Result<u64, String> {
+    let subject = names::events(&to.run, &to.session, &to.device.host);
     let mut first = 0;
     let mut next = None;
     loop {
-        let Some(item) = (match next.take() {
+        let item = match next.take() {
             Some(item) => Some(item),
-            None => queued.recv().await,
-        }) else {
-            return Ok(first);
+            None => match queued.recv().await {
+                Some(message) => item(&link, &to.device, message).await,
+                None => return Ok(first),
+            },
         };
+        let Some(item) = item else { continue };
         let item = fit(&link, item).await?;
         let mut bytes = size(&item);
         let mut items = vec![item];
         let linger = Instant::now() + LINGER;
         while bytes < PACK_BYTES {
-            let Ok(Some(item)) = tokio::time::timeout_at(linger, queued.recv()).await else {
+            let Ok(Some(message)) = tokio::time::timeout_at(linger, queued.recv()).await else {
                 break;
+            };
+            let Some(item) = self::item(&link, &to.device, message).await else {
+                continue;
             };
             let more = size(&item);
             if bytes + more > PACK_BYTES {
@@ -212,7 +156,7 @@ async fn fit(link: &Link, item: Item) -> Result<Item, String> {
     let content = Bytes::from(serde_json::to_vec(&item).unwrap_or_default());
     loop {
         match bundle::put(link, content.clone()).await {
-            Ok((blob, _)) => return Ok(Item::Large(blob)),
+            Ok(blob) => return Ok(Item::Large(blob)),
             Err(error @ BlobError::Refused(_)) => return Err(error.to_string()),
             Err(error) => tracing::warn!(%error, "a large event does not reach its run"),
         }

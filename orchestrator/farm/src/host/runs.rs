@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use packtrain_engine::SessionHost;
@@ -14,31 +14,26 @@ use super::workplace::{OpenRun, Opening, Workplace};
 use crate::bundle::{self, CacheLimits, SealKey, Secrets};
 use crate::follow::Followed;
 use crate::link::{Link, in_one_line};
-use crate::names;
-use crate::wire::{Blob, HostName, Manifest, Protocol};
+use crate::wire::{Blob, HostName, Protocol};
+use crate::{names, query};
 
-/// A manifest or a trail larger than this is none.
+/// A trail larger than this is none.
 const DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
 /// How long the secrets of a run may take to come.
 const SECRETS_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// What the runs are opened with.
-pub(super) struct Opener {
+/// The open runs, and what they are opened with.
+pub(super) struct Runs {
     pub(super) link: Link,
     pub(super) host: HostName,
     pub(super) seal: SealKey,
     pub(super) cache: PathBuf,
     pub(super) workplace: Arc<dyn Workplace>,
-}
-
-/// The open runs.
-pub(super) struct Runs {
-    opener: Opener,
-    open: Mutex<HashMap<RunId, Arc<Opened>>>,
+    pub(super) open: Mutex<HashMap<RunId, Arc<Opened>>>,
 }
 
 /// A run that is being opened, or was.
-type Opened = OnceCell<Result<Arc<Place>, String>>;
+pub(super) type Opened = OnceCell<Result<Arc<Place>, String>>;
 
 /// A run, opened.
 pub(super) struct Place {
@@ -49,23 +44,13 @@ pub(super) struct Place {
 }
 
 impl Runs {
-    pub(super) fn new(opener: Opener) -> Self {
-        Self {
-            opener,
-            open: Mutex::default(),
-        }
-    }
-
     /// The place of a run; opened by whoever asks first. Those who wait for it meanwhile share what goes
     /// wrong; whoever comes later tries again, for most of that passes.
     pub(super) async fn place(&self, run: &RunId) -> Result<Arc<Place>, String> {
-        let cell = {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(open.entry(run.clone()).or_default())
-        };
-        let opened = cell.get_or_init(|| self.opener.open(run)).await.clone();
+        let cell = Arc::clone(self.open().entry(run.clone()).or_default());
+        let opened = cell.get_or_init(|| self.open_anew(run)).await.clone();
         if opened.is_err() {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut open = self.open();
             if open.get(run).is_some_and(|known| Arc::ptr_eq(known, &cell)) {
                 open.remove(run);
             }
@@ -77,10 +62,7 @@ impl Runs {
     /// a moment longer, and one may be opening it: then it is closed as the last of them lets it go, see
     /// [`OpenRun`].
     pub(super) async fn close(&self, run: &RunId) {
-        let cell = {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            open.remove(run)
-        };
+        let cell = self.open().remove(run);
         let place = cell.and_then(|cell| cell.get().cloned());
         if let Some(Ok(place)) = place
             && let Ok(place) = Arc::try_unwrap(place)
@@ -91,26 +73,21 @@ impl Runs {
 
     /// Closes all runs.
     pub(super) async fn close_all(&self) {
-        let runs: Vec<RunId> = {
-            let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            open.keys().cloned().collect()
-        };
+        let runs: Vec<RunId> = self.open().keys().cloned().collect();
         for run in runs {
             self.close(&run).await;
         }
     }
-}
 
-impl Opener {
-    async fn open(&self, run: &RunId) -> Result<Arc<Place>, String> {
+    fn open(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Opened>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn open_anew(&self, run: &RunId) -> Result<Arc<Place>, String> {
         let text = |error: &dyn std::error::Error| in_one_line(error);
-        let subject = names::key_subject(names::MANIFESTS, &names::encode(&run.0));
-        let blob = self.link.last(&subject).await.map_err(|e| text(&e))?;
-        let blob = blob.ok_or("the farm has no manifest of this run, or no longer")?;
-        let blob: Blob = blob.read()?;
-        let manifest = bundle::get(&self.link, &blob, DOCUMENT_BYTES).await;
-        let manifest: Manifest = serde_json::from_slice(&manifest.map_err(|e| text(&e))?)
-            .map_err(|error| format!("the run's manifest: {error}"))?;
+        let manifest = query::manifest(&self.link, run).await;
+        let manifest = manifest.map_err(|error| text(&error))?;
+        let manifest = manifest.ok_or("the farm has no manifest of this run, or no longer")?;
         if !Protocol::CURRENT.works_with(manifest.protocol) {
             return Err(format!(
                 "the run has version {} of the farm's protocol and this host {}: update the older one",
@@ -177,12 +154,9 @@ impl Place {
         blob: &Blob,
         path: &str,
     ) -> Result<Arc<Trail>, String> {
-        let known = |trails: &Mutex<HashMap<String, Arc<Trail>>>| {
-            let trails = trails.lock().unwrap_or_else(PoisonError::into_inner);
-            trails.get(&blob.digest).cloned()
-        };
-        if let Some(trail) = known(&self.trails) {
-            return Ok(trail);
+        let trails = || self.trails.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(trail) = trails().get(&blob.digest) {
+            return Ok(Arc::clone(trail));
         }
         let place = bundle::inside(&self.folder, path).map_err(|error| in_one_line(&error))?;
         let document = bundle::get(link, blob, DOCUMENT_BYTES).await;
@@ -195,8 +169,7 @@ impl Place {
         let trail: Trail =
             serde_json::from_value(document).map_err(|error| format!("the trail: {error}"))?;
         let trail = Arc::new(trail);
-        let mut trails = self.trails.lock().unwrap_or_else(PoisonError::into_inner);
-        trails.insert(blob.digest.clone(), Arc::clone(&trail));
+        trails().insert(blob.digest.clone(), Arc::clone(&trail));
         Ok(trail)
     }
 }
@@ -214,6 +187,7 @@ mod tests {
     use crate::server::Role;
     use crate::server::tests::Farm;
     use crate::store::StoreOptions;
+    use crate::wire::Manifest;
 
     /// Counts what is open.
     #[derive(Clone, Default)]
@@ -264,7 +238,7 @@ mod tests {
 
     async fn publish(link: &Link, manifest: &Manifest) {
         let manifest = serde_json::to_vec(manifest).unwrap();
-        let (blob, _) = bundle::put(link, manifest.into()).await.unwrap();
+        let blob = bundle::put(link, manifest.into()).await.unwrap();
         let blob = serde_json::to_vec(&blob).unwrap();
         let put = link.put_key(names::MANIFESTS, "r1", blob.into()).await;
         put.unwrap();
@@ -278,13 +252,14 @@ mod tests {
         link.set_up(StoreOptions { replicas: 1 }).await.unwrap();
         let cache = tempfile::tempdir().unwrap();
         let places = Places::default();
-        let runs = Runs::new(Opener {
+        let runs = Runs {
             link: link.clone(),
             host: "mac-1".parse().unwrap(),
             seal: SealKey::generate(),
             cache: cache.path().to_owned(),
             workplace: Arc::new(places.clone()),
-        });
+            open: Mutex::default(),
+        };
         let open = || places.0.load(Ordering::Relaxed);
         let run = RunId("r1".to_owned());
         let refused = runs.place(&run).await.err().unwrap();

@@ -5,7 +5,7 @@ mod adverts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -13,21 +13,21 @@ use packtrain_drivers::DeviceId;
 use packtrain_engine::SessionStop;
 use packtrain_model::{Blame, CancelCause, Outcome, RunId};
 use serde::{Deserialize, Serialize};
-use tokio::task::{Id, JoinSet};
+use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::devices::{Adverts, HostDevices};
 use super::limits::Limits;
-use super::runs::{Opener, Runs};
+use super::runs::Runs;
 use super::session::{Granted, carry_out};
 use super::workplace::Workplace;
 use crate::bundle::SealKey;
 use crate::fence::Fence;
 use crate::follow::Followed;
 use crate::link::{FarmError, Link};
-use crate::live::{Alive, Liveness, Take};
+use crate::live::{Alive, Liveness, Take, at};
 use crate::names;
 use crate::store::{Stored, is_relayed, new_id};
 use crate::wire::{Cancel, DeviceKey, End, HostAdvert, HostName, Lease, RunAdvert};
@@ -92,14 +92,13 @@ struct Running {
     run: RunId,
     /// The revision of its lease.
     token: u64,
-    task: Id,
+    task: AbortHandle,
     stop: SessionStop,
 }
 
 struct Host {
     link: Link,
     name: HostName,
-    incarnation: String,
     advert: HostAdvert,
     limits: Limits,
     devices: HostDevices,
@@ -110,7 +109,6 @@ struct Host {
     /// The highest revision that was seen of each device's lease.
     tokens: HashMap<DeviceId, u64>,
     sessions: JoinSet<()>,
-    aborts: HashMap<DeviceId, tokio::task::AbortHandle>,
     /// Runs that are over, and whose last session here has not ended.
     over: Vec<RunId>,
     /// Runs that were stopped and are not over: what is granted to them ends at once.
@@ -142,10 +140,9 @@ pub async fn run(
     workplace: Arc<dyn Workplace>,
     stop: HostStop,
 ) -> Result<(), FarmError> {
-    let incarnation = new_id();
     let seal = SealKey::generate();
     let advert = HostAdvert {
-        incarnation: incarnation.clone(),
+        incarnation: new_id(),
         version: options.version.clone(),
         protocol: crate::wire::Protocol::CURRENT,
         capacity: options.limits.capacity(&devices.adverts()),
@@ -153,26 +150,25 @@ pub async fn run(
         seal: seal.public(),
         system: options.system.clone(),
     };
-    let opener = Opener {
+    let runs = Runs {
         link: link.clone(),
         host: options.name.clone(),
         seal,
         cache: options.cache,
         workplace,
+        open: Mutex::default(),
     };
     let mut host = Host {
         link: link.clone(),
         name: options.name.clone(),
-        incarnation,
         advert,
         limits: options.limits,
         devices,
         fence,
-        runs: Arc::new(Runs::new(opener)),
+        runs: Arc::new(runs),
         running: HashMap::new(),
         tokens: HashMap::new(),
         sessions: JoinSet::new(),
-        aborts: HashMap::new(),
         over: Vec::new(),
         stopping: HashSet::new(),
         drained: CancellationToken::new(),
@@ -203,8 +199,8 @@ impl Host {
         told?;
         self.told = now;
         let key = names::host_key(&self.name);
-        let taken = Liveness::take(&self.link, key, self.own_advert(), ttl, Take::Over).await?;
-        let Some(live) = taken else {
+        let taken = Liveness::take(&self.link, key, self.own_advert(), ttl, Take::Over, None);
+        let Some(live) = taken.await? else {
             return Err(FarmError::Taken("the host's name is taken".to_owned()));
         };
         let mut alive = live.alive();
@@ -220,7 +216,7 @@ impl Host {
             tokio::select! {
                 () = stop.now.cancelled() => break,
                 () = stop.drain.cancelled(), if give_up.is_none() => {
-                    self.drain(true, &live);
+                    self.say(&live, |advert| advert.draining = true);
                     give_up = Some(Instant::now() + DRAIN);
                 }
                 () = at(give_up) => {
@@ -251,7 +247,11 @@ impl Host {
                         self.run_changed(&run);
                     }
                 }
-                Some(message) = cancels.next() => self.cancel(&message),
+                Some(message) = cancels.next() => {
+                    if let Some(run) = run_to_cancel(&message) {
+                        self.cancel_run(&run);
+                    }
+                }
                 Some(message) = asked.next() => {
                     if is_relayed(&message) {
                         continue;
@@ -267,7 +267,9 @@ impl Host {
                     changes.mark_unchanged();
                     let telling = tokio::spawn(self.telling());
                     self.telling = Some(AbortOnDropHandle::new(telling));
-                    self.fit_capacity(&live);
+                    // As much as the devices that are here now.
+                    let capacity = self.limits.capacity(&self.devices.adverts());
+                    self.say(&live, |advert| advert.capacity = capacity);
                 }
                 (now, told) = finished(&mut self.telling) => match told {
                     Ok(()) => self.told = now,
@@ -288,18 +290,11 @@ impl Host {
         serde_json::to_vec(&self.advert).unwrap_or_default()
     }
 
-    /// Takes as much as the devices that are here now.
-    fn fit_capacity(&mut self, live: &Liveness) {
-        let capacity = self.limits.capacity(&self.devices.adverts());
-        if self.advert.capacity != capacity {
-            self.advert.capacity = capacity;
-            live.set(self.own_advert());
-        }
-    }
-
-    fn drain(&mut self, drain: bool, live: &Liveness) {
-        if self.advert.draining != drain {
-            self.advert.draining = drain;
+    /// Says something else of the host from now on.
+    fn say(&mut self, live: &Liveness, change: impl FnOnce(&mut HostAdvert)) {
+        let before = self.advert.clone();
+        change(&mut self.advert);
+        if self.advert != before {
             live.set(self.own_advert());
         }
     }
@@ -372,7 +367,7 @@ impl Host {
         let Ok(lease) = message.read::<Lease>() else {
             return;
         };
-        if lease.incarnation != self.incarnation {
+        if lease.incarnation != self.advert.incarnation {
             return;
         }
         let Some(info) = self.devices.info(&device) else {
@@ -392,6 +387,7 @@ impl Host {
             info,
             stop: stop.clone(),
             drained: self.drained.clone(),
+            devices: self.devices.clone(),
         };
         let (link, runs, run) = (self.link.clone(), Arc::clone(&self.runs), lease.run.clone());
         let task = self
@@ -400,18 +396,16 @@ impl Host {
         let running = Running {
             run,
             token: message.sequence,
-            task: task.id(),
+            task,
             stop,
         };
-        self.running.insert(device.clone(), running);
-        self.aborts.insert(device, task);
+        self.running.insert(device, running);
     }
 
     /// Ends what runs on a device at once, without an end of its own.
     fn abort(&mut self, device: &DeviceId) {
-        self.running.remove(device);
-        if let Some(task) = self.aborts.remove(device) {
-            task.abort();
+        if let Some(running) = self.running.remove(device) {
+            running.task.abort();
         }
     }
 
@@ -426,11 +420,7 @@ impl Host {
             }
         };
         // Another one may run on the device by now.
-        let device = self.running.iter().find(|(_, running)| running.task == id);
-        if let Some(device) = device.map(|(device, _)| device.clone()) {
-            self.running.remove(&device);
-            self.aborts.remove(&device);
-        }
+        self.running.retain(|_, running| running.task.id() != id);
     }
 
     /// A run came, ended, or is gone.
@@ -472,13 +462,6 @@ impl Host {
         }
     }
 
-    /// Somebody asks the sessions of a run to end.
-    fn cancel(&self, message: &async_nats::Message) {
-        if let Some(run) = run_to_cancel(message) {
-            self.cancel_run(&run);
-        }
-    }
-
     fn cancel_run(&self, run: &RunId) {
         for running in self.running.values() {
             if running.run == *run {
@@ -491,7 +474,7 @@ impl Host {
         let refused = match serde_json::from_slice(message) {
             Err(error) => Some(format!("this host does not understand that: {error}")),
             Ok(Ask::Drain { drain }) => {
-                self.drain(drain, live);
+                self.say(live, |advert| advert.draining = drain);
                 None
             }
             Ok(Ask::Quarantine { device, cause }) => {
@@ -518,13 +501,9 @@ fn run_to_cancel(message: &async_nats::Message) -> Option<RunId> {
 
 /// Says that a session cannot be carried out here, so that another place is found for it.
 async fn refuse(link: Link, device: DeviceKey, lease: Lease) {
+    let cause = format!("{} is not there any more", device.device);
     let end = End::Settled {
-        outcome: Outcome::Infrastructure {
-            blame: Blame::Device,
-            cause: format!("{} is not there any more", device.device),
-            hint: None,
-            unstarted: Vec::new(),
-        },
+        outcome: Outcome::broken(Blame::Device, cause),
         items: 0,
     };
     let subject = names::end(&lease.run, &lease.session, &device.host);
@@ -560,14 +539,6 @@ async fn finished<T>(task: &mut Option<AbortOnDropHandle<T>>) -> T {
             // Nobody aborts it but who drops it.
             Err(_) => std::future::pending().await,
         },
-    }
-}
-
-/// Ends at a moment; never without one.
-async fn at(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => tokio::time::sleep_until(moment).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -11,6 +11,7 @@ use packtrain_engine::{DeviceRequirement, SessionOrder, SessionOutput, SessionSt
 use packtrain_model::{Blame, Outcome, RunId, SessionId};
 use tokio_util::sync::CancellationToken;
 
+use super::devices::HostDevices;
 use super::output::{self, Address};
 use super::runs::Runs;
 use crate::bundle;
@@ -32,6 +33,8 @@ pub(super) struct Granted {
     pub(super) stop: SessionStop,
     /// Cancelled when the host does not wait any more for what runs on it.
     pub(super) drained: CancellationToken,
+    /// What decides on the devices.
+    pub(super) devices: HostDevices,
 }
 
 /// Carries a session out and writes its end, unless the farm has given it up. Dropped, it ends at once
@@ -40,10 +43,10 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
     let to = Address {
         run: granted.run.clone(),
         session: granted.session.clone(),
-        host: granted.device.host.clone(),
+        device: granted.device.clone(),
     };
-    let (sink, mut sending) = output::output(link, to.clone(), granted.device.clone());
-    let walked = walk(link, runs, &granted, SessionOutput::elsewhere(sink));
+    let (output, mut sending) = output::output(link, to.clone());
+    let walked = walk(link, runs, &granted, output);
     // A bug of ours must not leave the device busy for ever.
     let mut walked = Box::pin(AssertUnwindSafe(walked).catch_unwind());
     let ended = tokio::select! {
@@ -62,7 +65,7 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
             items,
         },
         Ok((Err(_), items)) => End::Settled {
-            outcome: host_failed("packtrain panicked on its host".to_owned()),
+            outcome: Outcome::broken(Blame::Host, "packtrain panicked on its host"),
             items,
         },
         Err(why) => {
@@ -73,7 +76,7 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
             }
         }
     };
-    let subject = names::end(&to.run, &to.session, &to.host);
+    let subject = names::end(&to.run, &to.session, &to.device.host);
     let end = written(link, &end).await;
     loop {
         match link.put_if(&subject, 0, end.clone(), None).await {
@@ -95,12 +98,10 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
 fn drained(outcome: Outcome, granted: &Granted) -> Outcome {
     match outcome {
         // Not by its run, which could not tell it from that.
-        Outcome::Cancelled { .. } if granted.drained.is_cancelled() => Outcome::Infrastructure {
-            blame: Blame::HostDrained,
-            cause: format!("its host {} was drained", granted.device.host),
-            hint: None,
-            unstarted: Vec::new(),
-        },
+        Outcome::Cancelled { .. } if granted.drained.is_cancelled() => {
+            let cause = format!("its host {} was drained", granted.device.host);
+            Outcome::broken(Blame::HostDrained, cause)
+        }
         outcome => outcome,
     }
 }
@@ -112,7 +113,7 @@ async fn written(link: &Link, end: &End) -> Bytes {
         return whole;
     }
     let stored = match bundle::put(link, whole).await {
-        Ok((blob, _)) => End::Large(blob),
+        Ok(blob) => End::Large(blob),
         Err(error) => End::Lost {
             blame: Blame::Host,
             cause: format!("its outcome is large and could not be stored: {error}"),
@@ -122,16 +123,20 @@ async fn written(link: &Link, end: &End) -> Bytes {
 }
 
 async fn walk(link: &Link, runs: &Runs, granted: &Granted, output: SessionOutput) -> Outcome {
-    let place = match runs.place(&granted.run).await {
-        Ok(place) => place,
-        Err(cause) => return host_failed(cause),
+    let ordered = async {
+        let place = runs.place(&granted.run).await?;
+        let order = order(link, &place, granted).await?;
+        Ok::<_, String>((place, order))
     };
-    let order = match order(link, &place, granted).await {
-        Ok(order) => order,
-        Err(cause) => return host_failed(cause),
-    };
-    let host = place.host();
-    host.run(order, output, granted.stop.clone()).await
+    match ordered.await {
+        Ok((place, order)) => {
+            let host = place.host();
+            let outcome = host.run(order, output, granted.stop.clone()).await;
+            granted.devices.ended(&granted.device.device, &outcome);
+            outcome
+        }
+        Err(cause) => Outcome::broken(Blame::Host, cause),
+    }
 }
 
 /// The order as it was asked for, with what only this host knows.
@@ -160,13 +165,4 @@ async fn order(
         *app = there.map_err(|error| in_one_line(&error))?;
     }
     Ok(order)
-}
-
-fn host_failed(cause: String) -> Outcome {
-    Outcome::Infrastructure {
-        blame: Blame::Host,
-        cause,
-        hint: None,
-        unstarted: Vec::new(),
-    }
 }

@@ -10,70 +10,40 @@ use super::{Attribute, Comparison, Condition, DEEPEST, LONGEST, Value};
 /// Why a text is no requirement. All of these are the writer's to mend.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequirementError {
-    /// It is longer than [`LONGEST`].
-    #[error("a requirement takes {LONGEST} characters at most, this one has {characters}")]
-    TooLong {
-        /// How many it has.
-        characters: usize,
-    },
+    /// It is longer than [`LONGEST`]: it has so many characters.
+    #[error("a requirement takes {LONGEST} characters at most, this one has {0}")]
+    TooLong(usize),
     /// Its parentheses and `!` nest deeper than [`DEEPEST`].
-    #[error("`{text}` nests deeper than {DEEPEST} at column {column}")]
-    TooDeep {
-        /// The whole text.
-        text: String,
-        /// Where, in characters from 1.
-        column: usize,
-    },
-    /// Something else stands where it cannot be read.
-    #[error("expected {expected}, found {found} at column {column} of `{text}`")]
-    Syntax {
-        /// The whole text.
-        text: String,
-        /// Where, in characters from 1.
-        column: usize,
-        /// What could stand there.
-        expected: &'static str,
-        /// What stands there.
-        found: String,
-    },
-    /// It asks about something that devices do not have.
+    #[error("`{}` nests deeper than {DEEPEST} at column {}", .0.text, .0.column)]
+    TooDeep(Place),
+    /// Something else than what could stand there stands where it cannot be read.
+    #[error("expected {1}, found {2} at {0}")]
+    Syntax(Place, &'static str, String),
+    /// It asks about something that devices do not have; with what was probably meant.
     #[error(
-        "unknown attribute `{attribute}` at column {column} of `{text}`: {}there are {}, and `label=<key>:<value>`",
-        meant.as_ref().map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default(),
+        "unknown attribute `{}` at {}: {}there are {}, and `label=<key>:<value>`",
+        .1, .0,
+        .2.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default(),
         Attribute::NAMED.map(|(name, _)| name).join(", ")
     )]
-    UnknownAttribute {
-        /// The whole text.
-        text: String,
-        /// Where, in characters from 1.
-        column: usize,
-        /// What is asked about.
-        attribute: String,
-        /// What was probably meant.
-        meant: Option<&'static str>,
-    },
+    UnknownAttribute(Place, String, Option<&'static str>),
     /// The comparison does not go with the attribute.
-    #[error("`{attribute}` has no order at column {column} of `{text}`: use `=`, `!=` or `~`")]
-    NoOrder {
-        /// The whole text.
-        text: String,
-        /// Where, in characters from 1.
-        column: usize,
-        /// The attribute.
-        attribute: String,
-    },
+    #[error("`{1}` has no order at {0}: use `=`, `!=` or `~`")]
+    NoOrder(Place, String),
 }
 
-impl RequirementError {
-    /// Where it stands, in characters from 1; nowhere when the text is too long to be read.
-    pub const fn column(&self) -> Option<usize> {
-        match self {
-            Self::TooLong { .. } => None,
-            Self::TooDeep { column, .. }
-            | Self::Syntax { column, .. }
-            | Self::UnknownAttribute { column, .. }
-            | Self::NoOrder { column, .. } => Some(*column),
-        }
+/// A place in a requirement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The whole text.
+    text: String,
+    /// In characters from 1.
+    column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column {} of `{}`", self.column, self.text)
     }
 }
 
@@ -124,7 +94,7 @@ fn is_of_word(c: char) -> bool {
 pub(super) fn parse(text: &str) -> Result<Condition, RequirementError> {
     let characters = text.chars().count();
     if characters > LONGEST {
-        return Err(RequirementError::TooLong { characters });
+        return Err(RequirementError::TooLong(characters));
     }
     let mut parser = Parser {
         text,
@@ -208,10 +178,7 @@ impl Parser<'_> {
         }
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(RequirementError::TooDeep {
-                text: self.text.to_owned(),
-                column: began + 1,
-            });
+            return Err(RequirementError::TooDeep(self.place(began)));
         }
         let condition = if is_not {
             self.take('!');
@@ -242,34 +209,27 @@ impl Parser<'_> {
         };
         let attribute = self.attribute(word, is_quoted, comparison, began)?;
         if comparison.is_of_order() && !attribute.is_ordered() {
-            return Err(RequirementError::NoOrder {
-                text: self.text.to_owned(),
-                column: began + 1,
-                attribute: attribute.name().to_owned(),
-            });
+            let name = attribute.name().to_owned();
+            return Err(RequirementError::NoOrder(self.place(began), name));
         }
         self.skip_space();
         let value_at = self.at;
         let is_quoted = self.peek() == Some('"');
         let text = self.word("a value")?;
         let wrong = |parser: &Self, expected| {
-            Err(RequirementError::Syntax {
-                text: parser.text.to_owned(),
-                column: value_at + 1,
+            let place = parser.place(value_at);
+            Err(RequirementError::Syntax(
+                place,
                 expected,
-                found: format!("`{text}`"),
-            })
+                format!("`{text}`"),
+            ))
         };
         let is_like = comparison == Comparison::Like;
-        let number = if attribute.is_ordered() && !is_like {
-            let number = Version::parse(&text);
-            if number.is_none() {
-                return wrong(self, "a number");
-            }
-            number
-        } else {
-            None
-        };
+        let is_number = attribute.is_ordered() && !is_like;
+        let number = is_number.then(|| Version::parse(&text)).flatten();
+        if is_number && number.is_none() {
+            return wrong(self, "a number");
+        }
         if !is_like && !is_quoted && text.contains(['*', '?']) {
             return wrong(self, "`~` before a pattern, or quotes around the value");
         }
@@ -298,12 +258,8 @@ impl Parser<'_> {
         }
         let meant = slip(&word);
         if meant.is_some() || comparison.is_of_order() {
-            return Err(RequirementError::UnknownAttribute {
-                text: self.text.to_owned(),
-                column: began + 1,
-                attribute: word,
-                meant,
-            });
+            let place = self.place(began);
+            return Err(RequirementError::UnknownAttribute(place, word, meant));
         }
         Ok(Attribute::LabelAt(word))
     }
@@ -311,66 +267,53 @@ impl Parser<'_> {
     fn comparison(&mut self) -> Option<Comparison> {
         let before = self.at;
         self.skip_space();
-        let next = self.characters.get(self.at + 1).copied();
-        let (comparison, length) = match (self.peek(), next) {
-            // `==` is what programmers write.
-            (Some('='), Some('=')) => (Comparison::Is, 2),
-            (Some('='), _) => (Comparison::Is, 1),
-            (Some('!'), Some('=')) => (Comparison::IsNot, 2),
-            (Some('~'), _) => (Comparison::Like, 1),
-            (Some('<'), Some('=')) => (Comparison::AtMost, 2),
-            (Some('<'), _) => (Comparison::Below, 1),
-            (Some('>'), Some('=')) => (Comparison::AtLeast, 2),
-            (Some('>'), _) => (Comparison::Above, 1),
-            _ => {
-                self.at = before;
-                return None;
-            }
-        };
-        self.at += length;
-        Some(comparison)
+        let rest = &self.characters[self.at..];
+        let there = |sign: &str| rest.iter().copied().take(sign.len()).eq(sign.chars());
+        let signs = Comparison::SIGNS.into_iter();
+        let longest = (signs.filter(|(sign, _)| there(sign))).max_by_key(|(sign, _)| sign.len());
+        self.at = longest.map_or(before, |(sign, _)| self.at + sign.len());
+        longest.map(|(_, comparison)| comparison)
     }
 
     /// A word, or text in quotes where `\` takes the next character as it is.
     fn word(&mut self, expected: &'static str) -> Result<String, RequirementError> {
         if self.peek() != Some('"') {
-            let mut word = String::new();
-            while let Some(c) = self.peek().filter(|c| is_of_word(*c)) {
-                word.push(c);
-                self.at += 1;
-            }
-            return if word.is_empty() {
-                Err(self.expected(expected))
-            } else {
-                Ok(word)
+            let rest = self.characters[self.at..].iter();
+            let word: String = rest.take_while(|c| is_of_word(**c)).collect();
+            self.at += word.chars().count();
+            return match word.is_empty() {
+                true => Err(self.expected(expected)),
+                false => Ok(word),
             };
         }
-        self.at += 1;
         let mut text = String::new();
+        let mut is_taken_as_it_is = false;
         loop {
-            let c = self.peek();
-            self.at += usize::from(c.is_some());
-            match c {
-                Some('"') => return Ok(text),
-                Some('\\') => match self.peek() {
-                    Some(c) => {
-                        text.push(c);
-                        self.at += 1;
-                    }
-                    None => return Err(self.expected("the closing `\"`")),
-                },
-                Some(c) => text.push(c),
+            self.at += 1;
+            match self.peek() {
                 None => return Err(self.expected("the closing `\"`")),
+                Some(c) if is_taken_as_it_is => {
+                    text.push(c);
+                    is_taken_as_it_is = false;
+                }
+                Some('\\') => is_taken_as_it_is = true,
+                Some('"') => break,
+                Some(c) => text.push(c),
             }
         }
+        self.at += 1;
+        Ok(text)
     }
 
     fn expected(&self, expected: &'static str) -> RequirementError {
-        RequirementError::Syntax {
+        let found = (self.peek()).map_or_else(|| "the end".to_owned(), |c| format!("`{c}`"));
+        RequirementError::Syntax(self.place(self.at), expected, found)
+    }
+
+    fn place(&self, at: usize) -> Place {
+        Place {
             text: self.text.to_owned(),
-            column: self.at + 1,
-            expected,
-            found: (self.peek()).map_or_else(|| "the end".to_owned(), |c| format!("`{c}`")),
+            column: at + 1,
         }
     }
 }

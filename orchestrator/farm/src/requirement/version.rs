@@ -1,12 +1,18 @@
 //! Numbers with segments, such as `17.4.1`.
 
-use std::cmp::Ordering;
-
 /// A version; segments that are left out are 0, so 17 and 17.0 are the same.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version(Vec<u64>);
 
 impl Version {
+    /// Without the last segments that are 0.
+    fn new(mut segments: Vec<u64>) -> Self {
+        while segments.last() == Some(&0) {
+            segments.pop();
+        }
+        Self(segments)
+    }
+
     /// Reads digits and dots, and nothing else. Numbers that are too big are the biggest.
     pub(super) fn parse(text: &str) -> Option<Self> {
         text.split('.')
@@ -15,7 +21,7 @@ impl Version {
                 is_number.then(|| segment.parse().unwrap_or(u64::MAX))
             })
             .collect::<Option<_>>()
-            .map(Self)
+            .map(Self::new)
     }
 
     /// The first number in a text, with its segments: `17.4` of `iOS 17.4 (21E213)`.
@@ -32,30 +38,6 @@ impl Version {
 
 impl From<u32> for Version {
     fn from(number: u32) -> Self {
-        Self(vec![number.into()])
-    }
-}
-
-impl PartialEq for Version {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Version {}
-
-impl PartialOrd for Version {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Version {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let segment = |version: &Self, place: usize| version.0.get(place).copied().unwrap_or(0);
-        (0..self.0.len().max(other.0.len()))
-            .map(|place| segment(self, place).cmp(&segment(other, place)))
-            .find(|order| order.is_ne())
-            .unwrap_or(Ordering::Equal)
+        Self::new(vec![number.into()])
     }
 }

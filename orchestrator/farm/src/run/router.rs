@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 use packtrain_model::{RunId, SessionId};
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::follow::Followed;
@@ -13,9 +13,6 @@ use crate::link::{Link, in_one_line};
 use crate::names;
 use crate::store::Stored;
 use crate::wire::{End, Grant, HostName, Pack};
-
-/// What may wait for a session; the reading waits when it is full, for one journal takes it all.
-const QUEUED: usize = 256;
 
 /// What the farm says of a session.
 #[derive(Debug)]
@@ -52,10 +49,12 @@ struct Known {
     first: Option<DateTime<Utc>>,
 }
 
+/// What is said of a session. It is as much as the server has of it, without files: a session that is
+/// slow, as while it fetches one, holds up no other.
 enum Slot {
-    /// What was said before the session was asked for: by an earlier process of the run.
-    Early(Vec<Dated>),
-    Open(mpsc::Sender<Dated>),
+    /// Before the session was asked for: by an earlier process of the run.
+    Early(UnboundedSender<Dated>, UnboundedReceiver<Dated>),
+    Open(UnboundedSender<Dated>),
     /// Nothing of it is wanted any more, and a host may still tell of it.
     Left,
 }
@@ -77,7 +76,7 @@ impl Router {
                     Ok(Followed::CaughtUp) => {}
                     Ok(Followed::Message(message)) => {
                         if let Some((session, said)) = parse(&message) {
-                            told.say(session, (Some(message.at), said)).await;
+                            told.say(session, (Some(message.at), said));
                         }
                     }
                     Err(error) => return told.break_off(&in_one_line(&error)),
@@ -91,7 +90,7 @@ impl Router {
     }
 
     /// Everything that is and was said of a session; it ends when nothing more can be said.
-    pub(super) fn listen(&self, session: &SessionId) -> mpsc::Receiver<Dated> {
+    pub(super) fn listen(&self, session: &SessionId) -> UnboundedReceiver<Dated> {
         self.sessions.listen(session)
     }
 
@@ -116,17 +115,12 @@ impl Sessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn listen(&self, session: &SessionId) -> mpsc::Receiver<Dated> {
+    fn listen(&self, session: &SessionId) -> UnboundedReceiver<Dated> {
         let mut known = self.known();
-        let early = match known.sessions.remove(session) {
-            Some(Slot::Early(early)) => early,
-            Some(Slot::Open(_) | Slot::Left) | None => Vec::new(),
+        let (tell, said) = match known.sessions.remove(session) {
+            Some(Slot::Early(tell, said)) => (tell, said),
+            Some(Slot::Open(_) | Slot::Left) | None => unbounded_channel(),
         };
-        let (tell, said) = mpsc::channel(QUEUED.max(early.len() + 1));
-        for message in early {
-            // There is room for all of them.
-            let _ = tell.try_send(message);
-        }
         if known.broken.is_none() {
             known.sessions.insert(session.clone(), Slot::Open(tell));
         }
@@ -137,25 +131,18 @@ impl Sessions {
         self.known().sessions.insert(session.clone(), Slot::Left);
     }
 
-    async fn say(&self, session: SessionId, said: Dated) {
-        let tell = {
-            let mut known = self.known();
-            known.first = known.first.or(said.0);
-            let slot = known
-                .sessions
-                .entry(session)
-                .or_insert_with(|| Slot::Early(Vec::new()));
-            match slot {
-                Slot::Early(early) => {
-                    early.push(said);
-                    return;
-                }
-                Slot::Open(tell) => tell.clone(),
-                Slot::Left => return,
-            }
-        };
-        // The session may have ended.
-        let _ = tell.send(said).await;
+    fn say(&self, session: SessionId, said: Dated) {
+        let mut known = self.known();
+        known.first = known.first.or(said.0);
+        let slot = known.sessions.entry(session).or_insert_with(|| {
+            let (tell, said) = unbounded_channel();
+            Slot::Early(tell, said)
+        });
+        match slot {
+            // The session may have ended.
+            Slot::Early(tell, _) | Slot::Open(tell) => drop(tell.send(said)),
+            Slot::Left => {}
+        }
     }
 
     fn break_off(&self, why: &str) {
@@ -220,11 +207,11 @@ mod tests {
         let sessions = Sessions::default();
         let session = SessionId("s1".to_owned());
         let mut said = sessions.listen(&session);
-        sessions.say(session.clone(), word(1)).await;
+        sessions.say(session.clone(), word(1));
         assert!(said.recv().await.is_some());
         sessions.leave(&session);
         for number in 0..1_000 {
-            sessions.say(session.clone(), word(number)).await;
+            sessions.say(session.clone(), word(number));
         }
         assert!(matches!(sessions.known().sessions[&session], Slot::Left));
         assert!(said.recv().await.is_none());
@@ -235,11 +222,11 @@ mod tests {
         let sessions = Sessions::default();
         let session = SessionId("s1".to_owned());
         let mut said = sessions.listen(&session);
-        for number in 0..QUEUED {
-            sessions.say(session.clone(), word(number)).await;
+        for number in 0..1_000 {
+            sessions.say(session.clone(), word(number));
         }
         sessions.break_off("forbidden");
-        for _ in 0..QUEUED {
+        for _ in 0..1_000 {
             assert!(said.recv().await.is_some());
         }
         assert!(said.recv().await.is_none());

@@ -1,17 +1,17 @@
 //! One session on the farm, from asking for it to its end.
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use chrono::Utc;
 use packtrain_engine::{
-    ArtifactContent, DeviceRequirement, NewArtifact, SessionOrder, SessionOutput, SessionStop,
+    ArtifactContent, DeviceRequirement, SessionOrder, SessionOutput, SessionStop,
 };
 use packtrain_model::{Blame, Failure, Outcome, PlannedSession, RunEvent, SessionId};
 use serde::de::DeserializeOwned;
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
 use super::Inner;
@@ -20,6 +20,7 @@ use super::told::Told;
 use super::turns::Turn;
 use crate::bundle;
 use crate::link::in_one_line;
+use crate::live::at;
 use crate::names;
 use crate::wire::{Blob, Demand, DeviceKey, End, Grant, HostName, Item, OrderedDemand, Pack};
 
@@ -101,7 +102,7 @@ struct Session<'a> {
 impl Session<'_> {
     async fn live(
         &mut self,
-        said: &mut mpsc::Receiver<Dated>,
+        said: &mut UnboundedReceiver<Dated>,
         stop: &SessionStop,
         turn: Turn,
     ) -> Outcome {
@@ -181,7 +182,7 @@ impl Session<'_> {
         self.was_aside = self.inner.tried_aside(&self.order.session);
         let order = &self.order;
         let stored = self.inner.trail(&order.trail).await;
-        let (trail, path) = stored.map_err(host_failed)?;
+        let (trail, path) = stored.map_err(|cause| Outcome::broken(Blame::Host, cause))?;
         let value = self.demand(trail, path).map_err(Unfit::outcome)?;
         let subject = names::demand(&order.run, &order.session);
         let permit = self.inner.demands.acquire().await;
@@ -197,7 +198,7 @@ impl Session<'_> {
         };
         drop(permit);
         put.map(|_| ())
-            .map_err(|error| host_failed(in_one_line(&error)))
+            .map_err(|error| Outcome::broken(Blame::Host, in_one_line(&error)))
     }
 
     /// The demand as it is written.
@@ -220,11 +221,8 @@ impl Session<'_> {
             *app = place.ok_or_else(|| Unfit::because(stays()))?.into();
         }
         let base = base(&order.session);
-        let avoid = {
-            let avoid = self.inner.avoid.lock();
-            let avoid = avoid.unwrap_or_else(PoisonError::into_inner);
-            avoid.get(base).cloned().unwrap_or_default()
-        };
+        let avoid = self.inner.shared().avoid.get(base).cloned();
+        let avoid = avoid.unwrap_or_default();
         let demand = OrderedDemand {
             demand: Demand {
                 on: on.clone(),
@@ -367,56 +365,45 @@ impl Session<'_> {
                 item => item,
             };
             match item {
-                Item::Event { at, mut event } => {
+                Item::Event(packtrain_wire::Dated { at, mut event }) => {
                     if let RunEvent::StepFinished { outcome, .. }
-                    | RunEvent::ToolFinished { outcome, .. } = &mut event
+                    | RunEvent::ToolFinished { outcome, .. } = &mut *event
                     {
                         self.name(outcome);
                     }
                     // How a session ended the run alone says.
                     let is_hosts = !matches!(
-                        event,
+                        *event,
                         RunEvent::SessionFinished { .. } | RunEvent::SessionWillRetry { .. }
                     );
-                    let starts = matches!(event, RunEvent::SessionStarted { .. });
-                    if let RunEvent::SessionStarted { planned, .. } = &mut event {
-                        planned.clone_from(&self.order.planned);
-                    }
+                    let starts = matches!(*event, RunEvent::SessionStarted { .. });
+                    self.as_planned(&mut event);
                     if is_hosts
                         && starts != self.started
                         && event.session() == Some(&self.order.session)
                     {
-                        self.started |= matches!(event, RunEvent::SessionStarted { .. });
+                        self.started |= starts;
                         self.told.happened(&event, at);
-                        self.output.record_at(event, at).await;
+                        self.output.record_at(*event, at).await;
                     }
                 }
-                Item::File {
-                    step,
-                    kind,
-                    name,
-                    shared,
-                    content,
-                } => match bundle::get(&self.inner.link, &content, FILE_BYTES).await {
-                    Ok(bytes) => {
-                        let bytes = bytes.to_vec();
-                        let artifact = NewArtifact {
-                            session: self.order.session.clone(),
-                            step,
-                            kind,
-                            name,
-                            content: if shared {
-                                ArtifactContent::Shared(bytes)
-                            } else {
-                                ArtifactContent::Bytes(bytes)
-                            },
-                        };
-                        self.output.save(artifact).await;
+                Item::File(file) => {
+                    match bundle::get(&self.inner.link, &file.content, FILE_BYTES).await {
+                        Ok(bytes) => {
+                            let content = match file.shared {
+                                Some(true) => ArtifactContent::Shared(bytes.to_vec()),
+                                Some(false) | None => ArtifactContent::Bytes(bytes.to_vec()),
+                            };
+                            let artifact = file.artifact(&self.order.session, content);
+                            self.output.save(artifact).await;
+                        }
+                        Err(error) => self.not_kept(&file.name, &error),
                     }
-                    Err(error) => self.not_kept(&name, &error),
-                },
+                }
                 Item::Lost(what) => self.not_kept("a file", &what),
-                Item::Large(_) => self.damaged = Some("an event of it is none".to_owned()),
+                Item::Large(_) | Item::Waits(_) | Item::Ended(_) => {
+                    self.damaged = Some("an event of it is none".to_owned());
+                }
             }
         }
     }
@@ -439,12 +426,7 @@ impl Session<'_> {
     /// The session was lost, so that another may take its place.
     async fn lost(&mut self, blame: Blame, cause: String) -> Outcome {
         self.start_if_not().await;
-        Outcome::Infrastructure {
-            blame,
-            cause,
-            hint: None,
-            unstarted: Vec::new(),
-        }
+        Outcome::broken(blame, cause)
     }
 
     /// The session has no end and is not waited for any more.
@@ -461,22 +443,23 @@ impl Session<'_> {
         let mut device = grant.info.clone();
         device.id = grant.device.public();
         self.started = true;
-        self.output
-            .record(RunEvent::SessionStarted {
-                session: self.order.session.clone(),
-                planned: self.order.planned.clone(),
-                attempt: self.order.attempt,
-                device,
-            })
-            .await;
+        let mut started = self.order.started(device);
+        self.as_planned(&mut started);
+        self.output.record(started).await;
+    }
+
+    /// Says of a start what the run itself has planned, not what its host was told of that.
+    fn as_planned(&self, event: &mut RunEvent) {
+        if let RunEvent::SessionStarted { planned, .. } = event {
+            planned.clone_from(&self.order.planned);
+        }
     }
 }
 
 impl Inner {
     fn avoid(&self, session: &SessionId, device: DeviceKey, is_host: bool) {
-        let avoid = self.avoid.lock();
-        let mut avoid = avoid.unwrap_or_else(PoisonError::into_inner);
-        let avoid = avoid.entry(base(session).to_owned()).or_default();
+        let mut shared = self.shared();
+        let avoid = shared.avoid.entry(base(session).to_owned()).or_default();
         if is_host {
             avoid.hosts.push(device.host.clone());
         }
@@ -492,7 +475,8 @@ impl Inner {
         was_aside: &[HostName],
         outcome: &mut Outcome,
     ) {
-        let mut starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.shared();
+        let starts = &mut shared.starts;
         match outcome {
             Outcome::Passed | Outcome::Failed(_) => starts.worked(order.planned.trail, host),
             Outcome::Infrastructure {
@@ -509,27 +493,26 @@ impl Inner {
             | Outcome::NeedsAgent { .. } => return,
         }
         let aside = starts.set_aside();
-        drop(starts);
-        if self.advert().set_aside != aside {
-            self.say(|advert| advert.set_aside = aside);
+        if shared.advert.set_aside != aside {
+            shared.say(|advert| advert.set_aside = aside);
         }
     }
 
     /// The hosts that the run does without, of those that lost the session before.
     fn tried_aside(&self, session: &SessionId) -> Vec<HostName> {
-        let avoid = self.avoid.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tried = avoid
-            .get(base(session))
-            .map_or_else(Vec::new, |avoid| avoid.hosts.clone());
-        drop(avoid);
-        let aside = &self.advert().set_aside;
-        tried.retain(|host| aside.contains(host));
+        let shared = self.shared();
+        let tried = shared.avoid.get(base(session)).into_iter();
         tried
+            .flat_map(|avoid| &avoid.hosts)
+            .filter(|host| shared.advert.set_aside.contains(host))
+            .cloned()
+            .collect()
     }
 
     /// Says that a session is not waited for any more, whatever its host still does.
     fn give_up(&self, session: &SessionId) {
-        self.say(|advert| advert.given_up.push(session.clone()));
+        self.shared()
+            .say(|advert| advert.given_up.push(session.clone()));
     }
 }
 
@@ -551,14 +534,6 @@ fn fits(demand: Vec<u8>) -> Result<Vec<u8>, Unfit> {
         cause,
         hint: Some(hint.to_owned()),
     })
-}
-
-/// Ends at a moment; never without one.
-async fn at(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => tokio::time::sleep_until(moment).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// A session's name without its attempt.
@@ -589,15 +564,6 @@ impl Unfit {
             hint: self.hint,
             unstarted: Vec::new(),
         }
-    }
-}
-
-fn host_failed(cause: String) -> Outcome {
-    Outcome::Infrastructure {
-        blame: Blame::Host,
-        cause,
-        hint: None,
-        unstarted: Vec::new(),
     }
 }
 

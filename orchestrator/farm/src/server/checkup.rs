@@ -1,16 +1,18 @@
 //! What a farm's server says of itself and of who asks: for people who look for what is wrong.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use async_nats::jetstream::stream::Info;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::identity::Identity;
 use super::role::{Permissions, Role};
-use crate::follow::Followed;
 use crate::link::{FarmError, Link};
-use crate::names::{BLOBS, DEVICES, LEASES, LIVE, MANIFESTS, RUNS};
+use crate::names::{BLOBS, DEVICES, LEASES, LIVE, MANIFESTS, RUNS, bucket_stream as bucket};
+use crate::query;
 use crate::wire::HostAdvert;
 
 /// How long an answer may take.
@@ -129,46 +131,34 @@ fn streams_of(role: Role) -> Vec<String> {
     streams
 }
 
-fn bucket(name: &str) -> String {
-    format!("KV_{name}")
-}
-
 async fn hosts(link: &Link) -> Result<Vec<(String, HostAdvert)>, FarmError> {
-    let mut hosts = std::collections::BTreeMap::new();
-    let mut follower = link.follow_keys(LIVE, &["host.*".to_owned()]);
-    while let Followed::Message(stored) = follower.next().await? {
-        let name = stored
-            .tokens()
-            .last()
-            .copied()
-            .unwrap_or_default()
-            .to_owned();
-        match stored.read::<HostAdvert>() {
-            Ok(advert) => hosts.insert(name, advert),
-            Err(_) => hosts.remove(&name),
-        };
-    }
+    let found = query::values(link, LIVE).await?;
+    let hosts = found.iter().filter_map(|stored| match stored.tokens()[..] {
+        [_, _, "host", name] => Some((name.to_owned(), stored.read().ok()?)),
+        _ => None,
+    });
+    let hosts: BTreeMap<String, HostAdvert> = hosts.collect();
     Ok(hosts.into_iter().collect())
 }
 
 /// What the server does not allow of what the role should have.
 async fn lacking(link: &Link, identity: &Identity) -> Option<Vec<String>> {
-    let answer: UserAnswer = ask(link, USER_INFO).await.ok()?;
-    let Some(allowed) = answer.data.permissions else {
+    let answer: Value = ask(link, USER_INFO).await.ok()?;
+    let allowed = answer.get("data")?.get("permissions");
+    let Some(allowed) = allowed.filter(|allowed| !allowed.is_null()) else {
         return Some(Vec::new());
     };
     let wanted = Permissions::of(identity.role, &identity.name);
-    let missing = |wanted: Vec<String>, allowed: Allowed, doing: &str| {
-        let allowed: BTreeSet<_> = allowed.allow.into_iter().collect();
-        let missing = wanted
-            .into_iter()
-            .filter(|subject| !allowed.contains(subject));
+    let missing = |wanted: Vec<String>, doing: &str| {
+        let allowed = allowed[doing]["allow"].as_array().into_iter().flatten();
+        let allowed: BTreeSet<_> = allowed.filter_map(Value::as_str).collect();
+        let missing = (wanted.into_iter()).filter(|subject| !allowed.contains(subject.as_str()));
         missing
             .map(|subject| format!("{doing} {subject}"))
             .collect::<Vec<_>>()
     };
-    let mut lacking = missing(wanted.publish, allowed.publish, "publish");
-    lacking.extend(missing(wanted.subscribe, allowed.subscribe, "subscribe"));
+    let mut lacking = missing(wanted.publish, "publish");
+    lacking.extend(missing(wanted.subscribe, "subscribe"));
     Some(lacking)
 }
 
@@ -176,80 +166,33 @@ async fn ask<T: serde::de::DeserializeOwned>(link: &Link, subject: &str) -> Resu
     let answer = link
         .ask(subject.to_owned(), Vec::new(), ANSWER_TIMEOUT)
         .await?;
-    serde_json::from_slice(&answer).map_err(|error| FarmError::Server {
-        doing: format!("read the answer to {subject}"),
-        cause: error.to_string(),
-    })
+    serde_json::from_slice(&answer)
+        .map_err(|error| FarmError::server(format!("read the answer to {subject}"), &error))
 }
 
-/// What is read of a stream's description.
+/// What is read of a stream's description; the one is there with the stream.
 #[derive(Deserialize)]
 struct Answer {
-    config: Option<Config>,
-    state: Option<State>,
-    cluster: Option<ClusterState>,
+    #[serde(flatten)]
+    info: Option<Info>,
     ts: Option<DateTime<Utc>>,
-}
-
-#[derive(Deserialize)]
-struct Config {
-    #[serde(default)]
-    num_replicas: usize,
-}
-
-#[derive(Deserialize)]
-struct State {
-    messages: u64,
-    bytes: u64,
-}
-
-#[derive(Deserialize)]
-struct ClusterState {
-    #[serde(default)]
-    replicas: Vec<Replica>,
-}
-
-#[derive(Deserialize)]
-struct Replica {
-    #[serde(default)]
-    current: bool,
 }
 
 impl Answer {
     fn found(&self) -> Option<StreamFound> {
-        let replicas = self.config.as_ref()?.num_replicas.max(1);
-        let state = self.state.as_ref()?;
-        let others = self.cluster.iter().flat_map(|cluster| &cluster.replicas);
+        let Info {
+            config,
+            state,
+            cluster,
+            ..
+        } = self.info.as_ref()?;
+        let others = cluster.iter().flat_map(|cluster| &cluster.replicas);
         Some(StreamFound {
-            replicas,
+            replicas: config.num_replicas.max(1),
             // The leader, which answers, has all of it.
             current: 1 + others.filter(|replica| replica.current).count(),
             messages: state.messages,
             bytes: state.bytes,
         })
     }
-}
-
-#[derive(Deserialize)]
-struct UserAnswer {
-    data: UserInfo,
-}
-
-#[derive(Deserialize)]
-struct UserInfo {
-    permissions: Option<AllowedAll>,
-}
-
-#[derive(Deserialize, Default)]
-struct AllowedAll {
-    #[serde(default)]
-    publish: Allowed,
-    #[serde(default)]
-    subscribe: Allowed,
-}
-
-#[derive(Deserialize, Default)]
-struct Allowed {
-    #[serde(default)]
-    allow: Vec<String>,
 }

@@ -1,6 +1,5 @@
 //! The configuration of nats-server, as the file that it reads. Pure.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::role::{JOINER, Permissions};
@@ -58,53 +57,49 @@ pub struct TlsFiles {
 impl ServerConfig {
     /// The file.
     pub fn render(&self) -> String {
-        let mut text = String::new();
-        let mut line = |words: String| {
-            text.push_str(&words);
-            text.push('\n');
-        };
-        line("# Written by packtrain; changes are lost.".to_owned());
-        line(format!("server_name: {}", quoted(&self.name)));
-        line(format!("listen: {}", quoted(&self.listen)));
-        line(format!("max_payload: {MAX_PAYLOAD}"));
-        // Whoever is gone is noticed within the time that its liveness key has.
-        line("ping_interval: \"5s\"".to_owned());
-        line("ping_max: 2".to_owned());
+        let (name, listen) = (quoted(&self.name), quoted(&self.listen));
         let store = quoted(&self.store.display().to_string());
         let sync = if self.sync_always {
             ", sync_interval: always"
         } else {
             ""
         };
-        line(format!("jetstream {{ store_dir: {store}{sync} }}"));
-        if let Some(tls) = &self.tls {
-            line(format!("tls {{ {} }}", tls.render(false)));
-        }
-        if let Some(cluster) = &self.cluster {
-            line(cluster.render(self.tls.as_ref()));
-        }
-        line("accounts {".to_owned());
-        line("  FARM {".to_owned());
-        line("    jetstream: enabled".to_owned());
-        line("    users: [".to_owned());
+        let tls = self.tls.as_ref();
+        let cluster = self.cluster.as_ref().map(|cluster| cluster.render(tls));
+        let cluster = cluster.unwrap_or_default();
+        let tls = tls.map(|tls| format!("tls {{ {} }}\n", tls.render(false)));
+        let tls = tls.unwrap_or_default();
+        let mut users = String::new();
         for user in &self.users.0 {
+            let (role, name, key) = (user.role, &user.name, &user.key);
             let permissions = rendered(&user.permissions());
-            line(format!("      # {} {}", user.role, user.name));
-            line(format!("      {{ nkey: {}, {permissions} }}", user.key));
+            users += &format!("      # {role} {name}\n      {{ nkey: {key}, {permissions} }}\n");
         }
         if let Some(password) = &self.join_password {
             let (user, password) = (quoted(JOINER), quoted(password));
             let permissions = rendered(&Permissions::of_joiners());
-            line(format!(
-                "      {{ user: {user}, password: {password}, {permissions} }}"
-            ));
+            users += &format!("      {{ user: {user}, password: {password}, {permissions} }}\n");
         }
-        line("    ]".to_owned());
-        line("  }".to_owned());
-        line("  SYS {}".to_owned());
-        line("}".to_owned());
-        line("system_account: SYS".to_owned());
-        text
+        // Whoever is gone is noticed within the time that its liveness key has.
+        format!(
+            r#"# Written by packtrain; changes are lost.
+server_name: {name}
+listen: {listen}
+max_payload: {MAX_PAYLOAD}
+ping_interval: "5s"
+ping_max: 2
+jetstream {{ store_dir: {store}{sync} }}
+{tls}{cluster}accounts {{
+  FARM {{
+    jetstream: enabled
+    users: [
+{users}    ]
+  }}
+  SYS {{}}
+}}
+system_account: SYS
+"#
+        )
     }
 }
 
@@ -127,28 +122,22 @@ impl TlsFiles {
 
 impl Cluster {
     fn render(&self, tls: Option<&TlsFiles>) -> String {
-        let mut text = String::new();
+        let (name, listen) = (quoted(&self.name), quoted(&self.listen));
         let password = quoted(&self.password);
-        let name = quoted(&self.name);
-        let listen = quoted(&self.listen);
-        let _ = writeln!(text, "cluster {{");
-        let _ = writeln!(text, "  name: {name}");
-        let _ = writeln!(text, "  listen: {listen}");
-        let _ = writeln!(
-            text,
-            "  authorization {{ user: farm, password: {password} }}"
-        );
-        if let Some(tls) = tls {
-            let _ = writeln!(text, "  tls {{ {} }}", tls.render(true));
-        }
-        let routes: Vec<_> = self
-            .routes
-            .iter()
-            .map(|route| quoted(&format!("nats-route://farm:{}@{route}", self.password)))
-            .collect();
-        let _ = writeln!(text, "  routes: [{}]", routes.join(", "));
-        text.push('}');
-        text
+        let tls = tls.map(|tls| format!("  tls {{ {} }}\n", tls.render(true)));
+        let tls = tls.unwrap_or_default();
+        let route = |route| quoted(&format!("nats-route://farm:{}@{route}", self.password));
+        let routes = self.routes.iter().map(route);
+        let routes = routes.collect::<Vec<_>>().join(", ");
+        format!(
+            "cluster {{
+  name: {name}
+  listen: {listen}
+  authorization {{ user: farm, password: {password} }}
+{tls}  routes: [{routes}]
+}}
+"
+        )
     }
 }
 

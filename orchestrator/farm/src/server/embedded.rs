@@ -45,13 +45,10 @@ impl Default for Listen {
 impl Listen {
     /// As the server reads it, to which any free port is `-1`.
     fn words(self) -> String {
-        let port = match self.0.port() {
-            0 => "-1".to_owned(),
-            port => port.to_string(),
-        };
-        match self.0.ip() {
-            IpAddr::V4(ip) => format!("{ip}:{port}"),
-            IpAddr::V6(ip) => format!("[{ip}]:{port}"),
+        let text = self.0.to_string();
+        match text.strip_suffix(":0") {
+            Some(ip) => format!("{ip}:-1"),
+            None => text,
         }
     }
 }

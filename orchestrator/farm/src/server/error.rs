@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::version::{OLDEST, Version};
+use packtrain_terminal::exit::CliError;
 
 /// Why there is no server to work with.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +59,13 @@ pub enum ServerError {
         /// Why.
         cause: String,
     },
+}
+
+impl From<ServerError> for CliError {
+    fn from(error: ServerError) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Self::infrastructure(error.to_string()).hinted(hint)
+    }
 }
 
 impl ServerError {

@@ -1,8 +1,8 @@
 //! The folder of a farm: its secret, its users, its server's files. For its owner's eyes only.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::error::ServerError;
@@ -11,6 +11,7 @@ use super::role::Role;
 use super::secret::Secret;
 use super::tls::{self, Certificates};
 use super::users::{User, Users};
+use crate::bundle::create_private;
 use crate::wire::HostName;
 
 /// The folder of a farm.
@@ -169,8 +170,7 @@ impl FarmFolder {
 
 /// A folder that only its owner looks into.
 pub(super) fn create_private_folder(path: &Path) -> Result<(), ServerError> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(ServerError::file(path))?;
+    create_private(path).map_err(ServerError::file(path))?;
     let only_owner = std::fs::Permissions::from_mode(0o700);
     std::fs::set_permissions(path, only_owner).map_err(ServerError::file(path))
 }

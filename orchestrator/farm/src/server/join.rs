@@ -155,11 +155,7 @@ pub async fn join(
             return Err(JoinError::Nobody(place));
         }
         Ok(Err(error)) => {
-            return Err(FarmError::Server {
-                doing: "ask to join".to_owned(),
-                cause: error.to_string(),
-            }
-            .into());
+            return Err(FarmError::server("ask to join", &error).into());
         }
         Err(_) => {
             return Err(asking
@@ -194,69 +190,49 @@ impl JoinRequests {
     pub async fn listen(link: &Link) -> Result<Self, FarmError> {
         let requests = link.listen(names::JOIN.to_owned()).await?;
         let flushed = link.client.flush().await;
-        flushed.map_err(|error| FarmError::Server {
-            doing: "listen for requests to join".to_owned(),
-            cause: error.to_string(),
-        })?;
+        flushed.map_err(|error| FarmError::server("listen for requests to join", &error))?;
         Ok(Self(requests))
     }
 }
 
-/// Lets computers join, for as long as it is polled.
-#[derive(Debug)]
-pub struct JoinService<'a> {
-    folder: &'a FarmFolder,
-    server: &'a Embedded,
-    secret: Secret,
+/// Lets computers join the farm of a folder and its server, until the connection, a broker's, is closed.
+///
+/// # Errors
+/// When the farm's secret cannot be read.
+pub async fn let_in(
+    folder: &FarmFolder,
+    server: &Embedded,
+    link: &Link,
+    mut requests: JoinRequests,
+) -> Result<(), ServerError> {
+    let secret = folder.secret()?;
+    while let Some(message) = requests.0.next().await {
+        let Some(reply) = message.reply else { continue };
+        let answer = match serde_json::from_slice::<Request>(&message.payload) {
+            Ok(request) => {
+                let answer = let_one_in(folder, server, &secret, &request).await;
+                tracing::info!(role = %request.role, name = %request.name, ?answer, "asked to join");
+                answer.map_or_else(Answer::Refused, |()| Answer::Welcome)
+            }
+            Err(_) => Answer::Refused(Refusal::Malformed),
+        };
+        let words = serde_json::to_vec(&answer).unwrap_or_default();
+        link.tell(reply.to_string(), words).await;
+    }
+    Ok(())
 }
 
-impl<'a> JoinService<'a> {
-    /// For the farm of a folder and its server.
-    ///
-    /// # Errors
-    /// When the farm's secret cannot be read.
-    pub fn new(folder: &'a FarmFolder, server: &'a Embedded) -> Result<Self, ServerError> {
-        let secret = folder.secret()?;
-        Ok(Self {
-            folder,
-            server,
-            secret,
-        })
-    }
-
-    /// Answers requests until the connection, a broker's, is closed.
-    pub async fn serve(&self, link: &Link, mut requests: JoinRequests) {
-        while let Some(message) = requests.0.next().await {
-            let Some(reply) = message.reply else { continue };
-            let answer = match serde_json::from_slice(&message.payload) {
-                Ok(request) => self.answer(&request).await,
-                Err(_) => Answer::Refused(Refusal::Malformed),
-            };
-            let words = serde_json::to_vec(&answer).unwrap_or_default();
-            link.tell(reply.to_string(), words).await;
-        }
-    }
-
-    async fn answer(&self, request: &Request) -> Answer {
-        match self.let_in(request).await {
-            Ok(()) => {
-                tracing::info!(role = %request.role, name = %request.name, "joined");
-                Answer::Welcome
-            }
-            Err(refusal) => {
-                tracing::info!(role = %request.role, name = %request.name, %refusal, "not joined");
-                Answer::Refused(refusal)
-            }
-        }
-    }
-
-    async fn let_in(&self, request: &Request) -> Result<(), Refusal> {
-        let broken = |error: ServerError| Refusal::Broken(error.to_string());
-        let users = self.folder.users().map_err(broken)?;
-        let users = admit(users, &self.secret, request, Utc::now())?;
-        self.server.set_users(users.clone()).await.map_err(broken)?;
-        self.folder.save_users(&users).map_err(broken)
-    }
+async fn let_one_in(
+    folder: &FarmFolder,
+    server: &Embedded,
+    secret: &Secret,
+    request: &Request,
+) -> Result<(), Refusal> {
+    let broken = |error: ServerError| Refusal::Broken(error.to_string());
+    let users = folder.users().map_err(broken)?;
+    let users = admit(users, secret, request, Utc::now())?;
+    server.set_users(users.clone()).await.map_err(broken)?;
+    folder.save_users(&users).map_err(broken)
 }
 
 /// The users with the one who asks, who may be one of them already.

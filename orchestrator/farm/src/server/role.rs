@@ -8,7 +8,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::checkup::USER_INFO;
-use crate::names::{BLOBS, DEVICES, LEASES, LIVE, MANIFESTS, RUNS};
+use crate::names::{
+    BLOBS, DEVICES, LEASES, LIVE, MANIFESTS, RUNS, bucket_stream as bucket, key_subject as keys,
+};
 use crate::wire::HostName;
 
 /// What a user of the farm is for.
@@ -149,14 +151,6 @@ impl Permissions {
 pub const JOINER: &str = "join";
 /// The prefix of joiners' replies, which hold nothing secret.
 const JOINERS_INBOX: &str = "_INBOX";
-
-fn bucket(name: &str) -> String {
-    format!("KV_{name}")
-}
-
-fn keys(bucket: &str, keys: &str) -> String {
-    format!("$KV.{bucket}.{keys}")
-}
 
 fn broker() -> Permissions {
     let all = ["r.>", "blob.*", "cancel.*", "place.*", "ctl.>", "$KV.>"];

@@ -20,11 +20,11 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
 };
-use sha2::{Digest as _, Sha256};
 
 use super::config::TlsFiles;
 use super::error::ServerError;
 use super::folder::{create_private_folder, write_private};
+use crate::bundle::digest_of;
 
 /// The farm's own authority, and a certificate of its server.
 #[derive(Debug, Clone)]
@@ -124,8 +124,7 @@ fn pin_of(pem: &str) -> Option<String> {
 
 /// The SHA-256 of a certificate in DER, in hexadecimal digits.
 pub fn fingerprint(certificate: &[u8]) -> String {
-    let digest = Sha256::digest(certificate);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest_of(certificate)
 }
 
 /// TLS that trusts whatever the authority with this fingerprint signed, by any name: it signs servers

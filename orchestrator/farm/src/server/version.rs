@@ -53,10 +53,14 @@ mod tests {
     fn versions_are_read_and_compared_by_number() {
         let version = |text: &str| text.parse::<Version>();
         assert_eq!(version("v2.15.1").unwrap().to_string(), "2.15.1");
-        assert!(version("2.9.10").unwrap() < OLDEST);
-        assert!(version("2.12.0-RC.1").unwrap() >= OLDEST);
-        assert!(version("3.0.0").unwrap() > OLDEST);
-        assert!(version("2.12").is_err());
-        assert!(version("").is_err());
+        for old in ["2.9.10", "2.11.99"] {
+            assert!(version(old).unwrap() < OLDEST, "{old}");
+        }
+        for new in ["2.12.0", "2.12.0-RC.1", "v3.0.0"] {
+            assert!(version(new).unwrap() >= OLDEST, "{new}");
+        }
+        for none in ["", "2", "2.12", "x.y"] {
+            assert!(version(none).is_err(), "{none}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use packtrain_farm::server::Role;
 use packtrain_farm::wire::{DeviceKey, HostName};
 use packtrain_model::Exit;
 
-use super::{address, farm_error};
+use super::address;
 use crate::cli::Context;
 use crate::exit::CliError;
 use crate::{render, runtime};
@@ -93,13 +93,12 @@ fn asked(
     let config = context.config(Flags::default())?.config;
     runtime::block_on(async {
         let found = address::find(farm, &config.farm, &[Role::Operator])?;
-        let link = Link::connect(&found.address, "packtrain farm").await;
-        let link = link.map_err(|error| farm_error(&error))?;
+        let link = Link::connect(&found.address, "packtrain farm").await?;
         let message = serde_json::to_vec(ask)
             .map_err(|error| CliError::misuse("that cannot be asked").because(&error))?;
         let answer = link.ask(names::ctl_host(host), message, PATIENCE).await;
         let answer = answer.map_err(|error| {
-            farm_error(&error).hint(format!("is {host} there? `packtrain farm hosts` says so"))
+            CliError::from(error).hint(format!("is {host} there? `packtrain farm hosts` says so"))
         })?;
         let answer: Answer = serde_json::from_slice(&answer).map_err(|error| {
             CliError::infrastructure("the host's answer makes no sense").because(&error)

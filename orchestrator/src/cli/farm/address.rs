@@ -9,7 +9,6 @@ use packtrain_farm::link::{Credentials, FarmAddress, Link, Trust};
 use packtrain_farm::live;
 use packtrain_farm::server::{self, Access, FarmFolder, Identity, Role};
 
-use super::server_error;
 use crate::exit::CliError;
 use crate::wiring;
 
@@ -153,9 +152,8 @@ fn unknown(roles: &[Role]) -> CliError {
 
 /// The first of these roles that this user has.
 fn access(settings: &FarmSettings, roles: &[Role]) -> Result<Option<Access>, CliError> {
-    let load = |path| Access::load(path).map_err(|error| server_error(&error));
     if let Some(path) = &settings.credentials {
-        let access = load(path)?;
+        let access = Access::load(path)?;
         let role = access.identity.role;
         if !roles.contains(&role) {
             let (path, wanted) = (path.display(), words(roles));
@@ -168,7 +166,7 @@ fn access(settings: &FarmSettings, roles: &[Role]) -> Result<Option<Access>, Cli
     for role in roles {
         let path = access_file(*role)?;
         if path.is_file() {
-            return load(&path).map(Some);
+            return Ok(Some(Access::load(&path)?));
         }
     }
     Ok(None)
@@ -201,5 +199,5 @@ pub(crate) fn folder(dir: Option<&PathBuf>) -> Result<FarmFolder, CliError> {
         None => farms()?.join("server"),
     };
     let path = std::path::absolute(&path).unwrap_or(path);
-    FarmFolder::open(&path).map_err(|error| server_error(&error))
+    Ok(FarmFolder::open(&path)?)
 }

@@ -10,7 +10,7 @@ use packtrain_farm::server::{
 use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
 
-use super::{address, server_error};
+use super::address;
 use crate::exit::CliError;
 use crate::render;
 
@@ -61,7 +61,7 @@ fn user(text: &str) -> Result<(Role, HostName), String> {
 pub(crate) fn run(args: &ConfigArgs) -> Result<Exit, CliError> {
     let names = names(args)?;
     match &args.out {
-        Some(out) => write(args, out, &names).map_err(|error| server_error(&error))?,
+        Some(out) => write(args, out, &names)?,
         None => print(args, &names)?,
     }
     Ok(Exit::Passed)
@@ -99,9 +99,8 @@ fn print(args: &ConfigArgs, names: &[String]) -> Result<(), CliError> {
         );
     }
     let folder = address::folder(None)?;
-    let failed = |error: ServerError| server_error(&error);
-    let users = folder.users().map_err(failed)?;
-    let password = folder.secret().map_err(failed)?.join_password();
+    let users = folder.users()?;
+    let password = folder.secret()?.join_password();
     for name in names {
         if names.len() > 1 {
             render::out(&format!("# {name}.conf"));

@@ -8,7 +8,7 @@ use packtrain_farm::server::{CheckUp, Identity, Role, StreamState, check_up};
 use packtrain_model::Exit;
 use serde_json::json;
 
-use super::{address, farm_error, not_storing};
+use super::{address, not_storing};
 use crate::cli::{Context, Format};
 use crate::exit::CliError;
 use crate::{render, runtime};
@@ -33,11 +33,10 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
     let roles: Vec<_> = address::VIEWERS.into_iter().chain([Role::Host]).collect();
     let found = address::find(args.farm.as_deref(), &settings, &roles)?;
     let checked = runtime::block_on(async {
-        let link = Link::connect(&found.address, "doctor").await;
-        let link = link.map_err(|error| farm_error(&error))?;
+        let link = Link::connect(&found.address, "doctor").await?;
         let checked = check_up(&link, found.identity.as_ref()).await;
         link.close().await;
-        checked.map_err(|error| farm_error(&error))
+        Ok::<_, CliError>(checked?)
     })?;
     let lines = lines(&checked, found.identity.as_ref());
     let is_well = lines.iter().all(|line| line.is_well);

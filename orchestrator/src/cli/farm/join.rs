@@ -8,7 +8,7 @@ use packtrain_farm::server::{self, Access, Identity, Invitation, JoinError, Refu
 use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
 
-use super::{address, hinted, server_error};
+use super::address;
 use crate::cli::host::own_name;
 use crate::exit::CliError;
 use crate::{render, runtime};
@@ -78,7 +78,7 @@ pub(crate) async fn joined(
         };
         match Link::connect(&here.address(), "packtrain").await {
             Ok(_) => {
-                here.save(&file).map_err(|error| server_error(&error))?;
+                here.save(&file)?;
                 return Ok(here);
             }
             Err(error @ FarmError::Unreachable { .. }) => return Err(refused(&error.into())),
@@ -89,23 +89,21 @@ pub(crate) async fn joined(
     let pending = file.with_extension("joining");
     let identity = match of_that_name(&pending).or(known) {
         Some(earlier) => earlier.identity,
-        None => Identity::new(invitation.role, name).map_err(|error| server_error(&error))?,
+        None => Identity::new(invitation.role, name)?,
     };
     let attempt = Access {
         servers: servers.to_vec(),
         trust: Trust::System,
         identity,
     };
-    attempt
-        .save(&pending)
-        .map_err(|error| server_error(&error))?;
+    attempt.save(&pending)?;
     let access = server::join(servers, token, attempt.identity).await;
     if let Err(JoinError::Refused(_) | JoinError::Token(_)) = &access {
         // The key is nobody's.
         let _ = std::fs::remove_file(&pending);
     }
     let access = access.map_err(|error| refused(&error))?;
-    access.save(&file).map_err(|error| server_error(&error))?;
+    access.save(&file)?;
     // One that stays is of no matter.
     let _ = std::fs::remove_file(&pending);
     Ok(access)
@@ -119,5 +117,5 @@ fn refused(error: &JoinError) -> CliError {
             CliError::infrastructure(words)
         }
     };
-    hinted(refused, error.hint())
+    refused.hinted(error.hint().map(str::to_owned))
 }

@@ -16,7 +16,7 @@ use packtrain_farm::wire::{DeviceAdvert, DeviceKey, OutOfService, Standing};
 use packtrain_model::Exit;
 use serde_json::{Value, json};
 
-use super::{address, expression, farm_error, not_storing};
+use super::{address, expression, not_storing};
 use crate::cli::tools::columns;
 use crate::cli::{Context, Format};
 use crate::exit::CliError;
@@ -82,8 +82,7 @@ pub(super) fn run(what: What, args: &LookArgs, context: &Context) -> Result<Exit
     runtime::block_on_stoppable(async |interrupts: Interrupts| {
         let found = address::find(args.which.farm.as_deref(), &config.farm, &address::VIEWERS)?;
         let looking = async {
-            let link = Link::connect(&found.address, "packtrain farm").await;
-            let link = link.map_err(|error| farm_error(&error))?;
+            let link = Link::connect(&found.address, "packtrain farm").await?;
             if what == What::Hosts
                 && found
                     .identity
@@ -121,10 +120,8 @@ pub(super) fn why(args: &WhyArgs, context: &Context) -> Result<Exit, CliError> {
     })?;
     runtime::block_on(async {
         let found = address::find(args.which.farm.as_deref(), &config.farm, &address::VIEWERS)?;
-        let link = Link::connect(&found.address, "packtrain farm").await;
-        let link = link.map_err(|error| farm_error(&error))?;
-        let all = query::overview(&link).await;
-        let all = all.map_err(|error| farm_error(&error))?;
+        let link = Link::connect(&found.address, "packtrain farm").await?;
+        let all = query::overview(&link).await?;
         explain(&on, &all, args.which.format);
         Ok(Exit::Passed)
     })
@@ -160,7 +157,7 @@ impl Changes {
             let next = self.followers.iter_mut();
             let next = next.map(|follower| Box::pin(follower.next()));
             let (next, _, _) = futures::future::select_all(next).await;
-            match next.map_err(|error| farm_error(&error))? {
+            match next? {
                 Followed::CaughtUp => self.caught_up += 1,
                 Followed::Message(message) => {
                     let value = message.value.map(|value| value.to_vec());
@@ -179,17 +176,16 @@ async fn show(what: What, link: &Link, format: Format) -> Result<(), CliError> {
     if what == What::Queue {
         let queue = broker::queue(link, PATIENCE).await;
         let queue = queue.map_err(|error| {
-            farm_error(&error).hint("is a broker at work? `packtrain farm hosts` says so")
+            CliError::from(error).hint("is a broker at work? `packtrain farm hosts` says so")
         })?;
         show_queue(&queue, format);
         return Ok(());
     }
-    let all = query::overview(link).await;
-    let all = all.map_err(|error| farm_error(&error))?;
+    let all = query::overview(link).await?;
     match what {
         What::Devices => {
             let leases = query::leases(link, &all.runs).await;
-            show_devices(&all, &leases.map_err(|error| farm_error(&error))?, format);
+            show_devices(&all, &leases?, format);
         }
         What::Hosts | What::Queue => show_hosts(&all, format),
     }

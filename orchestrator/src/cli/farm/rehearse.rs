@@ -19,7 +19,6 @@ use self::faults::Schedule;
 use self::judge::Verdict;
 use self::show::Show;
 use self::stage::{Stage, StageOptions};
-use super::server_error;
 use crate::cli::{Context, Format};
 use crate::exit::CliError;
 use crate::farm::nats::nats_places;
@@ -135,8 +134,7 @@ async fn rehearse(
         None => std::env::temp_dir().join(format!("packtrain-rehearsal-{}", std::process::id())),
     };
     let config = context.config(Flags::default())?.config;
-    let found = server::find(&nats_places(&config)).await;
-    let found = found.map_err(|error| server_error(&error))?;
+    let found = server::find(&nats_places(&config)).await?;
     let options = StageOptions {
         folder: folder.clone(),
         devices: args.devices,

@@ -10,7 +10,7 @@ use packtrain_farm::server::{FarmFolder, Invitation, Role, ServerError};
 use packtrain_model::Exit;
 use serde_json::json;
 
-use super::{address, server_error};
+use super::address;
 use crate::cli::Format;
 use crate::exit::CliError;
 use crate::render;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
         return Err(CliError::misuse(format!("there is no farm in {path}"))
             .hint("run it on the farm's computer; `packtrain farm up` starts a farm here"));
     }
-    let token = invite(&folder, args.role, args.ttl.get()).map_err(|error| server_error(&error))?;
+    let token = invite(&folder, args.role, args.ttl.get())?;
     let url = std::fs::read_to_string(url_file(&folder)).ok();
     match args.format {
         Format::Json => render::out(

@@ -8,16 +8,14 @@ use clap::Args;
 use packtrain_config::{Config, Flags};
 use packtrain_farm::broker::{self, BrokerOptions};
 use packtrain_farm::link::{FarmAddress, Link};
-use packtrain_farm::server::{
-    self, Embedded, FarmFolder, JoinRequests, JoinService, Listen, NatsServer, Role, ServerError,
-};
+use packtrain_farm::server::{self, Embedded, FarmFolder, JoinRequests, Listen, NatsServer, Role};
 use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{address, computer, farm_error, server_error, token};
+use super::{address, computer, token};
 use crate::cli::{Context, Format, host};
 use crate::exit::CliError;
 use crate::farm::nats::nats_places;
@@ -86,8 +84,7 @@ async fn up(
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
     let starting = async {
-        let found = server::find(&nats_places(config)).await;
-        let found = found.map_err(|error| server_error(&error))?;
+        let found = server::find(&nats_places(config)).await?;
         let name = match args.name {
             Some(name) => name,
             None => host::own_name()?,
@@ -141,21 +138,19 @@ impl<'a> Farm<'a> {
         listen: Listen,
         name: HostName,
     ) -> Result<Self, CliError> {
-        let failed = |error: ServerError| server_error(&error);
-        let identity = |role| folder.identity(role, &name).map_err(failed);
+        let identity = |role| folder.identity(role, &name);
         let identities = [
             identity(Role::Broker)?,
             identity(Role::Host)?,
             identity(Role::Operator)?,
         ];
-        let server = Embedded::start(program, folder, listen, &name.to_string()).await;
-        let server = server.map_err(failed)?;
+        let server = Embedded::start(program, folder, listen, &name.to_string()).await?;
         let accesses = identities.map(|identity| server.access(identity));
         let (broker, host) = (accesses[0].address(), accesses[1].address());
         let mut left = Vec::new();
         for access in accesses {
             let file = address::access_file(access.identity.role)?;
-            access.save(&file).map_err(failed)?;
+            access.save(&file)?;
             left.push(file);
         }
         Ok(Self {
@@ -182,7 +177,7 @@ impl<'a> Farm<'a> {
         written.map_err(|error| {
             CliError::infrastructure("cannot write down the farm's address").because(&error)
         })?;
-        let token = token::for_a_host(self.folder).map_err(|error| server_error(&error))?;
+        let token = token::for_a_host(self.folder)?;
         let line = token::line(&url, Role::Host, &token.words);
         match format {
             Format::Json => render::out(
@@ -282,10 +277,8 @@ impl<'a> Farm<'a> {
     }
 
     async fn joining(&self) -> Result<(Link, JoinRequests), CliError> {
-        let link = Link::connect(&self.broker, "join").await;
-        let link = link.map_err(|error| farm_error(&error))?;
-        let requests = JoinRequests::listen(&link).await;
-        let requests = requests.map_err(|error| farm_error(&error))?;
+        let link = Link::connect(&self.broker, "join").await?;
+        let requests = JoinRequests::listen(&link).await?;
         Ok((link, requests))
     }
 
@@ -294,10 +287,8 @@ impl<'a> Farm<'a> {
         (link, requests): (Link, JoinRequests),
         stop: &CancellationToken,
     ) -> Result<(), CliError> {
-        let service = JoinService::new(self.folder, &self.server);
-        let service = service.map_err(|error| server_error(&error))?;
         tokio::select! {
-            () = service.serve(&link, requests) => Ok(()),
+            served = server::let_in(self.folder, &self.server, &link, requests) => Ok(served?),
             () = stop.cancelled() => Ok(()),
         }
     }
@@ -319,15 +310,13 @@ pub(super) async fn run_broker(
     replicas: usize,
     stop: CancellationToken,
 ) -> Result<(), CliError> {
-    let link = Link::connect(farm, "packtrain broker").await;
-    let link = link.map_err(|error| farm_error(&error))?;
+    let link = Link::connect(farm, "packtrain broker").await?;
     let options = BrokerOptions {
         name: address::owner(),
         replicas,
         ttl: address::ttl_on(replicas),
     };
-    let served = broker::run(link, options, stop).await;
-    served.map_err(|error| farm_error(&error))
+    Ok(broker::run(link, options, stop).await?)
 }
 
 /// Offers this computer's devices until the first signal: those that are named, or all.

@@ -408,7 +408,7 @@ fn without_secrets(arguments: impl Iterator<Item = String>) -> Vec<String> {
 
 /// An error of the farm's as people are told.
 pub(crate) fn farm_error(error: packtrain_farm::link::FarmError) -> CliError {
-    crate::cli::farm::farm_error(&error)
+    error.into()
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use packtrain_drivers::DeviceInfo;
-use packtrain_model::{Blame, RunId, SessionId};
+use packtrain_model::{Blame, RunId};
 
 use super::run::{Stage, Turn, Wish};
 use super::table::{DeviceAt, RunAt, SessionAt};
-use super::{Deed, State};
+use super::{Deed, LeaseSeen, SessionKey, State};
 use crate::wire::{DeviceKey, Grant, Lease};
 
 /// How many runs that were forgotten are remembered as such: late messages of a run come within minutes.
@@ -29,8 +29,7 @@ impl State {
             return;
         };
         self.deeds.push(Deed::Grant {
-            run: self.runs[run].id.clone(),
-            session: self.runs[run].sessions[at].id.clone(),
+            session: self.key(run, at),
             grant: self.grant_of(run, at, device, &advert.info),
             incarnation: incarnation.clone(),
             expected: row.revision,
@@ -60,13 +59,17 @@ impl State {
             self.take_back(device);
             return;
         };
-        self.deeds.push(Deed::Confirm {
-            run: self.runs[run].id.clone(),
-            session: self.runs[run].sessions[at].id.clone(),
-            grant: self.grant_of(run, at, device, &advert.info),
-        });
+        let grant = self.grant_of(run, at, device, &advert.info);
+        self.deeds.push(Deed::Confirm(self.key(run, at), grant));
         self.runs[run].deeds += 1;
         self.runs[run].sessions[at].is_confirming = true;
+    }
+
+    fn key(&self, run: RunAt, at: SessionAt) -> SessionKey {
+        SessionKey {
+            run: self.runs[run].id.clone(),
+            session: self.runs[run].sessions[at].id.clone(),
+        }
     }
 
     fn grant_of(&self, run: RunAt, at: SessionAt, device: DeviceAt, info: &DeviceInfo) -> Grant {
@@ -87,8 +90,7 @@ impl State {
     ) {
         let host = self.devices[device].host;
         self.deeds.push(Deed::Lose {
-            run: self.runs[run].id.clone(),
-            session: self.runs[run].sessions[at].id.clone(),
+            session: self.key(run, at),
             host: self.hosts[host].name.clone(),
             blame,
             cause,
@@ -98,11 +100,8 @@ impl State {
     }
 
     pub(super) fn check(&mut self, run: RunAt, at: SessionAt, device: DeviceAt) {
-        self.deeds.push(Deed::Check {
-            run: self.runs[run].id.clone(),
-            session: self.runs[run].sessions[at].id.clone(),
-            device: self.devices[device].key.clone(),
-        });
+        let device = self.devices[device].key.clone();
+        self.deeds.push(Deed::Check(self.key(run, at), device));
         self.runs[run].deeds += 1;
     }
 
@@ -119,11 +118,8 @@ impl State {
         }
         let losses = u32::try_from(wish.avoid.len()).unwrap_or(u32::MAX);
         let doublings = losses.saturating_sub(1).min(MOST_DOUBLINGS);
-        self.deeds.push(Deed::Wait {
-            run: self.runs[run].id.clone(),
-            session: session.id.clone(),
-            time: BETTER_DEVICE_GRACE * 2_u32.pow(doublings),
-        });
+        let time = BETTER_DEVICE_GRACE * 2_u32.pow(doublings);
+        self.deeds.push(Deed::Wait(self.key(run, at), time));
     }
 
     /// Has the sessions wait whose own device went out of service.
@@ -137,14 +133,11 @@ impl State {
     }
 
     /// Whoever has waited for long enough takes what there is.
-    pub(super) fn answer_wait(&mut self, run: &RunId, session: &SessionId) {
-        let Some(run) = self.runs.place(run) else {
+    pub(super) fn answer_wait(&mut self, session: &SessionKey) {
+        let Some((run, at)) = self.known(&session.run, &session.session) else {
             return;
         };
         let row = &self.runs[run];
-        let Some(at) = row.session_place(session) else {
-            return;
-        };
         // Its own device is back: it waits for that one, and anew when it goes again.
         let is_back = row.sessions[at].wish.as_ref().is_some_and(|wish| {
             let mut own = wish.lane.own.into_iter();
@@ -169,10 +162,7 @@ impl State {
             return;
         }
         device.has_deed = true;
-        self.deeds.push(Deed::TakeBack {
-            device: device.key.clone(),
-            expected: device.revision,
-        });
+        (self.deeds).push(Deed::TakeBack(device.key.clone(), device.revision));
         self.refresh_device(at);
     }
 
@@ -197,9 +187,7 @@ impl State {
         let row = &mut self.runs[run];
         if row.is_closing && row.deeds == 0 && !row.has_forget {
             row.has_forget = true;
-            self.deeds.push(Deed::Forget {
-                run: row.id.clone(),
-            });
+            self.deeds.push(Deed::Forget(row.id.clone()));
         }
     }
 
@@ -236,118 +224,88 @@ impl State {
         }
     }
 
-    /// The lease that was to be put stands.
-    pub(super) fn answer_lease_put(
+    /// The lease that was to be put stands, and the session was granted a device: that of the lease, or
+    /// another one before.
+    pub(super) fn answer_grant(
         &mut self,
-        run: &RunId,
-        session: &SessionId,
-        device: &DeviceKey,
+        session: SessionKey,
+        device: DeviceKey,
         revision: u64,
+        granted: &DeviceKey,
     ) {
-        let at = self.device_at(device);
+        let at = self.device_at(&device);
         let row = &mut self.devices[at];
         row.has_deed = false;
         let lease = row.putting.take();
-        self.set_lease(at, revision, lease);
-        self.settle_pending(run, session);
+        let is_of_lease = device == *granted;
+        self.set_lease(LeaseSeen {
+            device,
+            revision,
+            lease,
+        });
+        self.settle_pending(&session);
         self.refresh_device(at);
         self.review_device(at);
-    }
-
-    /// Which device the session has whose lease was put.
-    pub(super) fn answer_grant(&mut self, run: RunId, session: SessionId, granted: &DeviceKey) {
-        self.set_granted(run.clone(), session.clone(), granted);
-        let at = self.device_at(granted);
+        self.set_granted(session.clone(), granted);
         self.review_device(at);
-        self.judge_lease(&run, &session);
-        self.answer_deed(&run);
+        if is_of_lease {
+            self.judge_lease(&session);
+        }
+        self.answer_deed(&session.run);
     }
 
     /// The lease that was to be put was refused for another.
-    pub(super) fn answer_lease_refused(
-        &mut self,
-        run: &RunId,
-        session: &SessionId,
-        device: &DeviceKey,
-        revision: u64,
-        lease: Option<Lease>,
-    ) {
-        let at = self.device_at(device);
+    pub(super) fn answer_lease_refused(&mut self, session: &SessionKey, seen: LeaseSeen) {
+        let at = self.device_at(&seen.device);
         let row = &mut self.devices[at];
         row.has_deed = false;
         row.putting = None;
-        self.set_lease(at, revision, lease);
+        self.set_lease(seen);
         let mut held = None;
-        if let Some(run) = self.runs.place(run)
-            && let Some(session) = self.runs[run].session_place(session)
-        {
+        if let Some((run, session)) = self.known(&session.run, &session.session) {
             let row = &mut self.runs[run];
             held = row.sessions[session].held;
             let visit = row.sessions[session].granted.or(held);
             row.set_visit(session, visit);
         }
-        self.settle_pending(run, session);
+        self.settle_pending(session);
         // Another broker's, which may not live to write the grant.
         if let Some(held) = held {
             self.review_device(held);
         }
         self.refresh_device(at);
         self.review_device(at);
-        self.answer_deed(run);
+        self.answer_deed(&session.run);
     }
 
-    fn settle_pending(&mut self, run: &RunId, session: &SessionId) {
-        if let Some(run) = self.runs.place(run)
-            && let Some(session) = self.runs[run].session_place(session)
-        {
+    fn settle_pending(&mut self, session: &SessionKey) {
+        if let Some((run, session)) = self.known(&session.run, &session.session) {
             self.runs[run].sessions[session].pending = None;
             self.refresh_session(run, session);
         }
     }
 
-    pub(super) fn answer_confirm(&mut self, run: &RunId, session: &SessionId) {
-        if let Some(run) = self.runs.place(run)
-            && let Some(at) = self.runs[run].session_place(session)
-        {
+    pub(super) fn answer_confirm(&mut self, session: SessionKey, granted: &DeviceKey) {
+        if let Some((run, at)) = self.known(&session.run, &session.session) {
             self.runs[run].sessions[at].is_confirming = false;
         }
-        self.answer_deed(run);
-    }
-
-    pub(super) fn answer_check(
-        &mut self,
-        run: &RunId,
-        session: &SessionId,
-        device: &DeviceKey,
-        revision: u64,
-        lease: Option<Lease>,
-    ) {
-        let at = self.device_at(device);
-        self.set_lease(at, revision, lease);
-        self.judge_lease(run, session);
-        self.answer_deed(run);
+        self.answer_deed(&session.run);
+        self.set_granted(session, granted);
     }
 
     /// A granted session whose lease was put, and is not there any more, lost it.
-    fn judge_lease(&mut self, run: &RunId, session: &SessionId) {
-        if let Some(run) = self.runs.place(run)
-            && let Some(at) = self.runs[run].session_place(session)
-        {
+    pub(super) fn judge_lease(&mut self, session: &SessionKey) {
+        if let Some((run, at)) = self.known(&session.run, &session.session) {
             let row = &mut self.runs[run].sessions[at];
             row.is_orphan = row.granted.is_some() && row.held != row.granted;
             self.review_session(run, at);
         }
     }
 
-    pub(super) fn answer_take_back(
-        &mut self,
-        device: &DeviceKey,
-        revision: u64,
-        lease: Option<Lease>,
-    ) {
-        let at = self.device_at(device);
+    pub(super) fn answer_take_back(&mut self, seen: LeaseSeen) {
+        let at = self.device_at(&seen.device);
         self.devices[at].has_deed = false;
-        self.set_lease(at, revision, lease);
+        self.set_lease(seen);
         self.refresh_device(at);
         self.review_device(at);
     }

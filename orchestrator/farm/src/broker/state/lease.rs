@@ -2,14 +2,20 @@
 
 use packtrain_model::{Blame, RunId, SessionId};
 
-use super::State;
 use super::run::Stage;
 use super::table::{DeviceAt, RunAt, SessionAt};
+use super::{LeaseSeen, SessionKey, State};
 use crate::wire::{DeviceKey, Lease};
 
 impl State {
     /// What stands as a device's lease.
-    pub(super) fn set_lease(&mut self, at: DeviceAt, revision: u64, lease: Option<Lease>) {
+    pub(super) fn set_lease(&mut self, seen: LeaseSeen) {
+        let LeaseSeen {
+            device,
+            revision,
+            lease,
+        } = seen;
+        let at = self.device_at(&device);
         let device = &mut self.devices[at];
         if revision != 0 && revision <= device.revision {
             return;
@@ -20,7 +26,7 @@ impl State {
             (lease.as_ref()).map(|lease| (lease.run.clone(), lease.session.clone()))
         };
         if whose(&before) != whose(&lease)
-            && let Some((run, session)) = before.and_then(|lease| self.known(&lease))
+            && let Some((run, session)) = before.and_then(|lease| self.holder(&lease))
         {
             let row = &mut self.runs[run].sessions[session];
             if row.held == Some(at) {
@@ -28,7 +34,7 @@ impl State {
                 let mut rivals = std::mem::take(&mut row.rivals);
                 rivals.retain(|rival| {
                     let lease = self.devices[*rival].lease.as_ref();
-                    lease.and_then(|lease| self.known(lease)) == Some((run, session))
+                    lease.and_then(|lease| self.holder(lease)) == Some((run, session))
                 });
                 let held = rivals.pop();
                 let row = &mut self.runs[run].sessions[session];
@@ -62,9 +68,9 @@ impl State {
     }
 
     /// Which device a session was granted. The first grant is the only one.
-    pub(super) fn set_granted(&mut self, run: RunId, session: SessionId, device: &DeviceKey) {
+    pub(super) fn set_granted(&mut self, session: SessionKey, device: &DeviceKey) {
         let device = self.device_at(device);
-        let Some((run, at)) = self.session_at(&run, session) else {
+        let Some((run, at)) = self.session_at(&session.run, session.session) else {
             return;
         };
         let row = &mut self.runs[run];
@@ -75,7 +81,7 @@ impl State {
         let before = row.sessions[at].held;
         let rivals = std::mem::take(&mut row.sessions[at].rivals);
         let lease = self.devices[device].lease.as_ref();
-        if lease.and_then(|lease| self.known(lease)) == Some((run, at)) {
+        if lease.and_then(|lease| self.holder(lease)) == Some((run, at)) {
             self.runs[run].sessions[at].held = Some(device);
         }
         let row = &mut self.runs[run];
@@ -108,7 +114,8 @@ impl State {
         if !self.is_leading || device.has_deed {
             return;
         }
-        let Some((run, session)) = device.lease.as_ref().and_then(|lease| self.known(lease)) else {
+        let Some((run, session)) = device.lease.as_ref().and_then(|lease| self.holder(lease))
+        else {
             return;
         };
         let row = &self.runs[run].sessions[session];
@@ -208,7 +215,7 @@ impl State {
             let lease = self.devices[at].lease.as_ref();
             let is_of_nobody =
                 lease
-                    .and_then(|lease| self.known(lease))
+                    .and_then(|lease| self.holder(lease))
                     .is_some_and(|(run, session)| {
                         let row = &self.runs[run].sessions[session];
                         row.wish.is_none() && row.granted.is_none() && row.ends.is_empty()
@@ -228,9 +235,12 @@ impl State {
         }
     }
 
-    pub(super) fn known(&self, lease: &Lease) -> Option<(RunAt, SessionAt)> {
-        let run = self.runs.place(&lease.run)?;
-        let session = self.runs[run].session_place(&lease.session)?;
-        Some((run, session))
+    fn holder(&self, lease: &Lease) -> Option<(RunAt, SessionAt)> {
+        self.known(&lease.run, &lease.session)
+    }
+
+    pub(super) fn known(&self, run: &RunId, session: &SessionId) -> Option<(RunAt, SessionAt)> {
+        let run = self.runs.place(run)?;
+        Some((run, self.runs[run].session_place(session)?))
     }
 }

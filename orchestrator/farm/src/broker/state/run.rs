@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use packtrain_model::{RunId, SessionId};
 
-use super::State;
 use super::table::{DeviceAt, ExpressionAt, HostAt, Place, RunAt, SessionAt, WordAt};
+use super::{SessionKey, State};
 use crate::wire::{Demand, DeviceKey, HostName, RunAdvert};
 
 /// A run.
@@ -278,7 +278,14 @@ impl State {
         Some((run, self.runs[run].session_at(id)))
     }
 
-    pub(super) fn set_run(&mut self, id: RunId, advert: RunAdvert) {
+    pub(super) fn set_run(&mut self, id: RunId, advert: Option<RunAdvert>) {
+        let Some(advert) = advert else {
+            if let Some(at) = self.runs.place(&id) {
+                self.runs[at].advert = None;
+                self.review_run(at);
+            }
+            return;
+        };
         if !advert.done {
             self.forgotten.retain(|forgotten| *forgotten != id);
         }
@@ -297,22 +304,8 @@ impl State {
         }
     }
 
-    pub(super) fn lose_run(&mut self, id: &RunId) {
-        let Some(at) = self.runs.place(id) else {
-            return;
-        };
-        self.runs[at].advert = None;
-        self.review_run(at);
-    }
-
-    pub(super) fn set_demand(
-        &mut self,
-        run: RunId,
-        session: SessionId,
-        sequence: u64,
-        demand: Demand,
-    ) {
-        let Some((run, at)) = self.session_at(&run, session) else {
+    pub(super) fn set_demand(&mut self, session: SessionKey, sequence: u64, demand: Demand) {
+        let Some((run, at)) = self.session_at(&session.run, session.session) else {
             return;
         };
         if self.runs[run].sessions[at].wish.is_some() {
@@ -361,8 +354,8 @@ impl State {
         }
     }
 
-    pub(super) fn set_end(&mut self, run: RunId, session: SessionId, host: HostName) {
-        let Some((run, at)) = self.session_at(&run, session) else {
+    pub(super) fn set_end(&mut self, session: SessionKey, host: HostName) {
+        let Some((run, at)) = self.session_at(&session.run, session.session) else {
             return;
         };
         let host = self.host_at(&host);

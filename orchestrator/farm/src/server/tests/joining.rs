@@ -22,12 +22,13 @@ fn token(farm: &Farm, role: Role) -> String {
 /// Joins while the farm lets computers in.
 async fn joins(farm: &Farm, token: &str, identity: &Identity) -> Result<Access, JoinError> {
     let broker = farm.connect(Role::Broker, "farm").await;
-    let service = JoinService::new(&farm.folder, &farm.server).unwrap();
     let servers = [farm.server.url()];
     let requests = JoinRequests::listen(&broker).await.unwrap();
     tokio::select! {
         answer = join(&servers, token, identity.clone()) => answer,
-        () = service.serve(&broker, requests) => panic!("the broker's connection was closed"),
+        served = let_in(&farm.folder, &farm.server, &broker, requests) => {
+            panic!("the broker's connection was closed: {served:?}")
+        }
     }
 }
 

@@ -60,6 +60,11 @@ pub(super) enum Target {
     Any,
 }
 
+impl Target {
+    /// Those that there are, without any of them.
+    pub(super) const KINDS: [Self; 4] = [Self::Host, Self::Broker, Self::Run, Self::Server];
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rule {

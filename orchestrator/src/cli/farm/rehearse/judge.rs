@@ -44,20 +44,16 @@ struct Line {
 impl Verdict {
     /// Judges a rehearsal that was played to its end.
     pub(super) fn of(story: &Story, ttl: Duration) -> Result<Self, CliError> {
-        let lost = |what: &String| Finding {
-            kind: FindingKind::Lost,
-            what: what.clone(),
-        };
+        let lost = |what: &String| Finding::new(FindingKind::Lost, what);
         let mut findings: Vec<Finding> = story.gave_up.iter().map(lost).collect();
         let mut journals: Vec<Vec<Entry>> = Vec::new();
         for run in &story.stage.runs {
-            let name = &run.actor.name;
+            let actor = &story.stage.actors[run.actor].1;
+            let name = &actor.name;
             if run.code != Some(0) {
                 let code = run.code.unwrap_or(255);
-                findings.push(Finding {
-                    kind: FindingKind::Lost,
-                    what: format!("{name} ended with {code}: {}", run.actor.last_words()),
-                });
+                let what = format!("{name} ended with {code}: {}", actor.last_words());
+                findings.push(lost(&what));
             }
             let Some(folder) = run.folder() else { continue };
             let (entries, broken) = read(&folder)?;
@@ -164,10 +160,7 @@ fn read(folder: &Path) -> Result<(Vec<Entry>, Vec<Finding>), CliError> {
     for entry in reader {
         match entry {
             Ok(entry) => entries.push(entry),
-            Err(error) => broken.push(Finding {
-                kind: FindingKind::Lost,
-                what: error.to_string(),
-            }),
+            Err(error) => broken.push(Finding::new(FindingKind::Lost, error.to_string())),
         }
     }
     Ok((entries, broken))

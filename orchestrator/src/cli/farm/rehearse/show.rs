@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
 use super::faults::{Deed, Dice, Fault, Schedule, Target};
-use super::stage::Stage;
+use super::stage::{SERVER, Stage};
 use crate::exit::CliError;
 use crate::render;
 
@@ -27,7 +27,7 @@ pub(super) struct Show {
     seed: u64,
     begun: Instant,
     /// What is to come back, and when.
-    away: Vec<(Instant, Actor)>,
+    away: Vec<(Instant, usize)>,
     done: Vec<Done>,
     gave_up: Vec<String>,
     progress: Progress,
@@ -45,15 +45,6 @@ pub(super) struct Done {
     pub(super) name: String,
     /// How long it was to stay away.
     pub(super) lasting: Duration,
-}
-
-/// Who is meant, by place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Actor {
-    Host(usize),
-    Broker(usize),
-    Run(usize),
-    Server,
 }
 
 /// A rehearsal that is over.
@@ -100,7 +91,7 @@ impl Show {
             let first = &self.stage.runs[0];
             let share = f64::from(self.progress.count(first)) / f64::from(first.sessions);
             if late > 0 && self.stage.runs.len() == 1 && share >= LATE_SHARE {
-                render::say(&format!("{}: the late run begins", self.clock()));
+                render::say(&format!("{}: the late run begins", clock(self.begun)));
                 self.stage.start_run(late)?;
             }
             self.do_what_is_due(share).await;
@@ -117,16 +108,10 @@ impl Show {
     /// Ends everything.
     pub(super) async fn end(mut self) -> Story {
         let took = self.begun.elapsed();
-        for run in &mut self.stage.runs {
-            run.actor.kill().await;
+        // Runs first, and the server last.
+        for (_, actor) in self.stage.actors.iter_mut().rev() {
+            actor.kill().await;
         }
-        for host in &mut self.stage.hosts {
-            host.kill().await;
-        }
-        for broker in &mut self.stage.brokers {
-            broker.kill().await;
-        }
-        self.stage.server.kill().await;
         Story {
             stage: self.stage,
             seed: self.seed,
@@ -152,28 +137,18 @@ impl Show {
     }
 
     /// Somebody who is meant, and there; `None` when nobody is.
-    fn choose(&mut self, target: Target) -> Option<Actor> {
-        let is_there = |who: &Actor| !self.is_away(*who);
-        let hosts = (0..self.stage.hosts.len()).map(Actor::Host);
-        let brokers = (0..self.stage.brokers.len()).map(Actor::Broker);
-        let runs = (0..self.stage.runs.len()).map(Actor::Run);
-        let meant: Vec<Vec<Actor>> = match target {
-            Target::Host => vec![hosts.collect()],
-            Target::Broker => vec![brokers.collect()],
-            Target::Run => vec![runs.collect()],
-            Target::Server => vec![vec![Actor::Server]],
-            Target::Any => vec![
-                hosts.collect(),
-                brokers.collect(),
-                runs.collect(),
-                vec![Actor::Server],
-            ],
+    fn choose(&mut self, target: Target) -> Option<usize> {
+        let there = |kind: Target| -> Vec<usize> {
+            let actors = self.stage.actors.iter().enumerate();
+            let of_kind = actors.filter(|(_, (known, _))| *known == kind);
+            let places = of_kind.map(|(who, _)| who);
+            places.filter(|who| !self.is_away(*who)).collect()
         };
-        let there = meant.into_iter().map(|kind| {
-            let there: Vec<Actor> = kind.into_iter().filter(is_there).collect();
-            there
-        });
-        let mut kinds: Vec<Vec<Actor>> = there.filter(|kind| !kind.is_empty()).collect();
+        let mut kinds: Vec<Vec<usize>> = (Target::KINDS.into_iter())
+            .filter(|kind| target == Target::Any || target == *kind)
+            .map(there)
+            .filter(|there| !there.is_empty())
+            .collect();
         if kinds.is_empty() {
             return None;
         }
@@ -182,24 +157,25 @@ impl Show {
         Some(kind[self.dice.one_of(kind.len())])
     }
 
-    fn is_away(&self, who: Actor) -> bool {
+    fn is_away(&self, who: usize) -> bool {
         let is_frozen = self.away.iter().any(|(_, away)| *away == who);
-        is_frozen || !self.stage.actor_of(who).is_running()
+        is_frozen || !self.stage.actors[who].1.is_running()
     }
 
-    async fn do_to(&mut self, who: Actor, fault: Fault) {
+    async fn do_to(&mut self, who: usize, fault: Fault) {
+        let (target, actor) = &mut self.stage.actors[who];
         let done = Done {
             at: Utc::now(),
             after: self.begun.elapsed(),
             deed: fault.deed,
-            target: who.target(),
-            name: self.stage.actor_of(who).name.clone(),
+            target: *target,
+            name: actor.name.clone(),
             lasting: fault.lasting,
         };
-        render::say(&format!("{}: {}", self.clock(), done.words()));
+        render::say(&format!("{}: {}", clock(self.begun), done.words()));
         match fault.deed {
-            Deed::Kill => self.stage.actor_mut(who).kill().await,
-            Deed::Stop => self.stage.actor_of(who).freeze(),
+            Deed::Kill => actor.kill().await,
+            Deed::Stop => actor.freeze(),
         }
         self.away.push((Instant::now() + fault.lasting, who));
         self.done.push(done);
@@ -208,18 +184,16 @@ impl Show {
     fn bring_back(&mut self) -> Result<(), CliError> {
         let now = Instant::now();
         // Who is started without a server gives up at once, which is no fault of the farm.
-        let has_server = !self.is_away(Actor::Server) && self.stage.has_server();
+        let has_server = !self.is_away(SERVER) && self.stage.has_server();
         let (back, away): (Vec<_>, Vec<_>) = self.away.iter().copied().partition(|(due, who)| {
-            let can_start = *who == Actor::Server || self.stage.actor_of(*who).is_running();
+            let can_start = *who == SERVER || self.stage.actors[*who].1.is_running();
             *due <= now && (can_start || has_server)
         });
         self.away = away;
         for (_, who) in back {
-            let actor = self.stage.actor_of(who);
-            match (actor.is_running(), who) {
-                (true, _) => actor.thaw(),
-                (false, Actor::Run(number)) => self.stage.resume(number)?,
-                (false, _) => self.stage.actor_mut(who).start()?,
+            match &self.stage.actors[who].1 {
+                actor if actor.is_running() => actor.thaw(),
+                _ => self.stage.start_again(who)?,
             }
         }
         Ok(())
@@ -227,31 +201,29 @@ impl Show {
 
     /// Notices runs that have ended, and starts again what else ended and must not.
     fn look_after(&mut self) -> Result<(), CliError> {
-        for (number, run) in self.stage.runs.iter_mut().enumerate() {
-            let Some(code) = run.actor.ended() else {
+        for run in &mut self.stage.runs {
+            let actor = &mut self.stage.actors[run.actor].1;
+            let Some(code) = actor.ended() else {
                 continue;
             };
-            let found_nobody = run.actor.last_words().contains("no farm answers");
+            let found_nobody = actor.last_words().contains("no farm answers");
             if found_nobody && run.folder().is_none() {
                 // It was begun while the server was away, and had promised nothing.
-                self.away.push((Instant::now(), Actor::Run(number)));
+                self.away.push((Instant::now(), run.actor));
             } else {
                 run.code = Some(code);
             }
         }
-        if let Some(code) = self.stage.server.ended() {
-            return Err(CliError::infrastructure(format!(
-                "the server ended by itself with {code}"
-            ))
-            .cause(self.stage.server.last_words()));
+        let server = &mut self.stage.actors[SERVER].1;
+        if let Some(code) = server.ended() {
+            let message = format!("the server ended by itself with {code}");
+            return Err(CliError::infrastructure(message).cause(server.last_words()));
         }
         // A host or a broker that gives up has done wrong, and its work goes on without it; unless the
         // server was killed while it started.
-        let hosts = self.stage.hosts.iter_mut().enumerate();
-        let hosts = hosts.map(|(number, host)| (Actor::Host(number), host));
-        let brokers = self.stage.brokers.iter_mut().enumerate();
-        let brokers = brokers.map(|(number, broker)| (Actor::Broker(number), broker));
-        for (who, actor) in hosts.chain(brokers) {
+        let actors = self.stage.actors.iter_mut().enumerate();
+        let is_of_farm = |kind: &Target| matches!(kind, Target::Host | Target::Broker);
+        for (who, (_, actor)) in actors.filter(|(_, (kind, _))| is_of_farm(kind)) {
             if let Some(code) = actor.ended() {
                 let (name, words) = (&actor.name, actor.last_words());
                 let error = words.lines().rfind(|line| line.starts_with("error: "));
@@ -266,41 +238,10 @@ impl Show {
         }
         Ok(())
     }
-
-    fn clock(&self) -> String {
-        format!("{:6.1}s", self.begun.elapsed().as_secs_f64())
-    }
 }
 
-impl Stage {
-    fn actor_of(&self, who: Actor) -> &super::actor::Actor {
-        match who {
-            Actor::Host(number) => &self.hosts[number],
-            Actor::Broker(number) => &self.brokers[number],
-            Actor::Run(number) => &self.runs[number].actor,
-            Actor::Server => &self.server,
-        }
-    }
-
-    fn actor_mut(&mut self, who: Actor) -> &mut super::actor::Actor {
-        match who {
-            Actor::Host(number) => &mut self.hosts[number],
-            Actor::Broker(number) => &mut self.brokers[number],
-            Actor::Run(number) => &mut self.runs[number].actor,
-            Actor::Server => &mut self.server,
-        }
-    }
-}
-
-impl Actor {
-    const fn target(self) -> Target {
-        match self {
-            Self::Host(_) => Target::Host,
-            Self::Broker(_) => Target::Broker,
-            Self::Run(_) => Target::Run,
-            Self::Server => Target::Server,
-        }
-    }
+fn clock(begun: Instant) -> String {
+    format!("{:6.1}s", begun.elapsed().as_secs_f64())
 }
 
 impl Done {

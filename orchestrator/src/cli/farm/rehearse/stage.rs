@@ -10,12 +10,16 @@ use packtrain_farm::audit::MARK;
 use serde_json::Value;
 
 use super::actor::Actor;
+use super::faults::Target;
 use crate::exit::CliError;
 
 /// How long phones and server may take to come up.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often it is looked whether they have.
 const START_POLL: Duration = Duration::from_millis(20);
+
+/// The server's place among the actors.
+pub(super) const SERVER: usize = 0;
 
 /// What a farm is made of.
 pub(super) struct StageOptions {
@@ -34,9 +38,8 @@ pub(super) struct StageOptions {
 /// A farm that is up, and has no runs yet.
 pub(super) struct Stage {
     pub(super) options: StageOptions,
-    pub(super) server: Actor,
-    pub(super) brokers: Vec<Actor>,
-    pub(super) hosts: Vec<Actor>,
+    /// What can be killed: the server, brokers, hosts, and runs as they come.
+    pub(super) actors: Vec<(Target, Actor)>,
     pub(super) runs: Vec<FarmRun>,
     pub(super) phones: Vec<Phones>,
     url: String,
@@ -45,7 +48,8 @@ pub(super) struct Stage {
 
 /// A run, through all its processes.
 pub(super) struct FarmRun {
-    pub(super) actor: Actor,
+    /// Its place among the actors.
+    pub(super) actor: usize,
     /// The folder that has the run's folder in it.
     pub(super) output: PathBuf,
     /// How many sessions it has.
@@ -88,22 +92,20 @@ impl Stage {
         })?;
         let (server, address) = server(nats, folder, options.ttl)?;
         let mut stage = Self {
-            server,
+            actors: vec![(Target::Server, server)],
             url: format!("nats://{address}"),
             program,
-            brokers: Vec::new(),
-            hosts: Vec::new(),
             runs: Vec::new(),
             phones: Vec::new(),
             options,
         };
-        stage.server.start()?;
-        wait_for(&mut stage.server, |_| TcpStream::connect(address).ok()).await?;
+        let server = &mut stage.actors[SERVER].1;
+        server.start()?;
+        wait_for(server, |_| TcpStream::connect(address).ok()).await?;
         for number in 1..=stage.options.brokers {
             let words = ["farm", "broker", "--farm", &stage.url];
-            let mut broker = stage.actor(&format!("broker-{number}"), &words, ".");
-            broker.start()?;
-            stage.brokers.push(broker);
+            let broker = stage.actor(&format!("broker-{number}"), &words, ".");
+            stage.start(Target::Broker, broker)?;
         }
         stage.start_phones().await?;
         stage.start_hosts()?;
@@ -137,6 +139,7 @@ impl Stage {
     }
 
     fn start_hosts(&mut self) -> Result<(), CliError> {
+        let mut hosts = Vec::new();
         for phones in &self.phones {
             let folder = format!("hosts/{}", phones.host);
             let config = format!(
@@ -153,10 +156,14 @@ impl Stage {
             })?;
             let words = ["host", "--farm", &self.url, "--name", &phones.host];
             let words = [&words[..], &["-d", "android"]].concat();
-            let mut host = self.actor(&phones.host, &words, &folder);
-            host.start()?;
-            self.hosts.push(host);
+            hosts.push(self.actor(&phones.host, &words, &folder));
         }
+        (hosts.into_iter()).try_for_each(|host| self.start(Target::Host, host))
+    }
+
+    fn start(&mut self, kind: Target, mut actor: Actor) -> Result<(), CliError> {
+        actor.start()?;
+        self.actors.push((kind, actor));
         Ok(())
     }
 
@@ -190,10 +197,10 @@ impl Stage {
             "-q",
         ]);
         words.extend(["--output", &folder]);
-        let mut actor = self.actor(&name, &words, ".");
-        actor.start()?;
+        let actor = self.actor(&name, &words, ".");
+        self.start(Target::Run, actor)?;
         self.runs.push(FarmRun {
-            actor,
+            actor: self.actors.len() - 1,
             output,
             sessions,
             code: None,
@@ -206,18 +213,20 @@ impl Stage {
         TcpStream::connect(self.url.trim_start_matches("nats://")).is_ok()
     }
 
-    /// Carries a killed run on.
-    pub(super) fn resume(&mut self, number: usize) -> Result<(), CliError> {
-        let run = &mut self.runs[number];
-        if let Some(id) = run.id() {
+    /// Starts what was killed; a run is carried on.
+    pub(super) fn start_again(&mut self, who: usize) -> Result<(), CliError> {
+        let actor = &mut self.actors[who].1;
+        // One that was killed before it had a name is begun anew.
+        if let Some(run) = self.runs.iter().find(|run| run.actor == who)
+            && let Some(id) = run.id()
+        {
             let folder = run.output.display().to_string();
             let words = [
                 "resume", &id, "--farm", &self.url, "--output", &folder, "-q",
             ];
-            run.actor.set_words(words.map(str::to_owned).to_vec());
+            actor.set_words(words.map(str::to_owned).to_vec());
         }
-        // One that was killed before it had a name is begun anew.
-        run.actor.start()
+        actor.start()
     }
 
     fn actor(&self, name: &str, words: &[&str], folder: &str) -> Actor {

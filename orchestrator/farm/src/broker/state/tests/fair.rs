@@ -119,9 +119,7 @@ fn a_host_that_a_run_set_aside_gets_its_sessions_only_when_there_is_no_other() {
     farm.end(&key("android/2@good"));
     assert_eq!(farm.order("a"), ["s1", "s2"]);
     farm.end(&key("android/2@good"));
-    farm.tell(Fact::HostGone {
-        host: "good".parse().unwrap(),
-    });
+    farm.tell(Fact::Host("good".parse().unwrap(), None));
     farm.ask("a", "s3", spread);
     assert_eq!(farm.order("a"), ["s1", "s2", "s3"]);
 }
@@ -330,11 +328,7 @@ fn on_its_own(own: &str) -> Demand {
 fn a_session_waits_for_the_device_it_was_planned_on_and_a_while_for_one_that_is_away() {
     let (a, b) = ("android/a@mac-1", "android/b@mac-2");
     let mut farm = Server::with(&[a, b]);
-    let away = |farm: &mut Server, device| {
-        farm.tell(Fact::DeviceGone {
-            device: key(device),
-        })
-    };
+    let away = |farm: &mut Server, device| farm.tell(Fact::Device(key(device), None));
     farm.run("r", 1);
     away(&mut farm, b);
     farm.ask("r", "s1", on_its_own(b));
@@ -348,9 +342,7 @@ fn a_session_waits_for_the_device_it_was_planned_on_and_a_while_for_one_that_is_
     // Busy is not away, however long.
     farm.let_waits_end();
     assert_eq!(farm.order("r").len(), 2);
-    farm.tell(Fact::HostGone {
-        host: "mac-1".parse().unwrap(),
-    });
+    farm.tell(Fact::Host("mac-1".parse().unwrap(), None));
     assert_eq!(farm.order("r").len(), 2, "its host may come back");
     farm.let_waits_end();
     assert_eq!(farm.running[&key(b)].1, "s3");

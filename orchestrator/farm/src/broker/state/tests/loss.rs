@@ -2,9 +2,9 @@
 
 use packtrain_model::SessionId;
 
-use super::server::{Server, advert, demand, host_advert, key, run_id};
+use super::server::{Server, advert, demand, host_advert, key, run_advert, run_id, session_key};
 use crate::broker::state::{Deed, Fact, State};
-use crate::wire::{Lease, OutOfService, RunAdvert};
+use crate::wire::{Lease, OutOfService};
 
 fn names(run: &str, session: &str) -> (String, String) {
     (run.to_owned(), session.to_owned())
@@ -14,9 +14,7 @@ fn names(run: &str, session: &str) -> (String, String) {
 fn a_dead_hosts_sessions_are_lost_and_nothing_is_granted_there() {
     let mut farm = Server::with(&["android/1@mac-1"]);
     farm.run_of("a", 2, "android");
-    farm.tell(Fact::HostGone {
-        host: "mac-1".parse().unwrap(),
-    });
+    farm.tell(Fact::Host("mac-1".parse().unwrap(), None));
     assert_eq!(farm.lost, [names("a", "s1")]);
     assert_eq!(farm.causes, ["host lost: its host mac-1 is gone"]);
     assert_eq!(farm.taken_back, [key("android/1@mac-1")]);
@@ -33,19 +31,15 @@ fn no_death_is_believed_before_it_is_certain() {
     let mut farm = Server::with(&["android/1@mac-1"]);
     farm.run_of("a", 2, "android");
     farm.tell(Fact::DeathsAreCertain(false));
-    farm.tell(Fact::HostGone {
-        host: "mac-1".parse().unwrap(),
-    });
-    farm.tell(Fact::RunGone { run: run_id("a") });
+    farm.tell(Fact::Host("mac-1".parse().unwrap(), None));
+    farm.tell(Fact::Run(run_id("a"), None));
     assert!(farm.lost.is_empty());
     farm.host("mac-1", 1);
     farm.run("a", 1);
     farm.tell(Fact::DeathsAreCertain(true));
     assert!(farm.lost.is_empty());
     farm.tell(Fact::DeathsAreCertain(false));
-    farm.tell(Fact::HostGone {
-        host: "mac-1".parse().unwrap(),
-    });
+    farm.tell(Fact::Host("mac-1".parse().unwrap(), None));
     farm.tell(Fact::DeathsAreCertain(true));
     assert_eq!(farm.lost, [names("a", "s1")]);
 }
@@ -55,10 +49,7 @@ fn a_host_that_was_started_anew_lost_what_it_had() {
     let mut farm = Server::with(&["android/1@mac-1"]);
     farm.run_of("a", 1, "android");
     let advert = host_advert("i2", 1);
-    farm.tell(Fact::Host {
-        host: "mac-1".parse().unwrap(),
-        advert,
-    });
+    farm.tell(Fact::Host("mac-1".parse().unwrap(), Some(advert)));
     assert_eq!(farm.lost, [names("a", "s1")]);
     assert_eq!(farm.causes, ["host lost: its host mac-1 was started anew"]);
 }
@@ -68,7 +59,7 @@ fn a_session_on_a_device_that_its_host_does_not_have_is_lost() {
     let mut farm = Server::with(&["android/1@mac-1", "android/2@mac-1"]);
     farm.run_of("a", 1, "android");
     let device = farm.grants[&names("a", "s1")].clone();
-    farm.tell(Fact::DeviceGone { device });
+    farm.tell(Fact::Device(device, None));
     assert_eq!(farm.lost, [names("a", "s1")]);
     assert_eq!(
         farm.causes,
@@ -81,7 +72,7 @@ fn a_dead_runs_devices_are_free_and_its_demands_wait_until_it_is_resumed() {
     let mut farm = Server::with(&["android/1@mac-1"]);
     farm.run_of("a", 2, "android");
     farm.run_of("b", 1, "android");
-    farm.tell(Fact::RunGone { run: run_id("a") });
+    farm.tell(Fact::Run(run_id("a"), None));
     assert_eq!(farm.lost, [names("a", "s1")]);
     assert_eq!(farm.causes, ["lost with its run: its run is gone"]);
     assert_eq!(farm.order("b"), ["s1"]);
@@ -129,7 +120,7 @@ fn a_run_that_is_done_is_forgotten_and_gives_its_devices_back() {
     assert!(farm.lost.is_empty());
     assert_eq!(farm.order("b"), ["s1"]);
     farm.done("a");
-    farm.tell(Fact::RunGone { run: run_id("a") });
+    farm.tell(Fact::Run(run_id("a"), None));
     assert_eq!(farm.forgotten, ["a"], "once");
     assert_eq!(farm.state.queue().len(), 1);
 }
@@ -139,17 +130,11 @@ fn draining_hosts_and_broken_devices_get_nothing_new() {
     let mut farm = Server::with(&["android/1@mac-1", "android/2@mac-2"]);
     let mut draining = host_advert("i1", 100);
     draining.draining = true;
-    farm.tell(Fact::Host {
-        host: "mac-1".parse().unwrap(),
-        advert: draining,
-    });
+    farm.tell(Fact::Host("mac-1".parse().unwrap(), Some(draining)));
     let device = key("android/2@mac-2");
     let mut broken = advert(&device.device);
     broken.out_of_service = Some(OutOfService::Quarantined("it broke 3 times".to_owned()));
-    farm.tell(Fact::Device {
-        device,
-        advert: broken,
-    });
+    farm.tell(Fact::Device(device, Some(broken)));
     farm.run_of("a", 1, "android");
     assert!(farm.granted.is_empty());
     assert_eq!(
@@ -189,39 +174,25 @@ fn rebuild(farm: &mut Server, demands: &[(&str, &str)]) {
     farm.tell(Fact::DeathsAreCertain(false));
     for (host, capacity) in farm.capacities.clone() {
         let advert = host_advert("i1", capacity);
-        farm.tell(Fact::Host { host, advert });
+        farm.tell(Fact::Host(host, Some(advert)));
     }
     for device in farm.leases.clone().into_keys() {
         let advert = advert(&device.device);
-        farm.tell(Fact::Device { device, advert });
+        farm.tell(Fact::Device(device, Some(advert)));
     }
     for (place, (run, session)) in demands.iter().enumerate() {
         farm.run(run, 1);
-        farm.tell(Fact::Demand {
-            run: run_id(run),
-            session: SessionId((*session).to_owned()),
-            sequence: place as u64 + 1,
-            demand: demand("android"),
-        });
+        let session = session_key(run, session);
+        farm.tell(Fact::Demand(session, place as u64 + 1, demand("android")));
     }
     for ((run, session), device) in farm.grants.clone() {
-        let (run, session) = (run_id(&run), SessionId(session));
-        farm.tell(Fact::Grant {
-            run,
-            session,
-            device,
-        });
+        farm.tell(Fact::Grant(session_key(&run, &session), device));
     }
     for (run, session, host) in farm.ends.clone() {
-        let (run, session) = (run_id(&run), SessionId(session));
-        farm.tell(Fact::End { run, session, host });
+        farm.tell(Fact::End(session_key(&run, &session), host));
     }
-    for (device, (revision, lease)) in farm.leases.clone() {
-        farm.tell(Fact::Lease {
-            device,
-            revision,
-            lease,
-        });
+    for device in farm.leases.clone().into_keys() {
+        farm.tell(Fact::Lease(farm.seen(device)));
     }
     farm.tell(Fact::Leading);
     farm.tell(Fact::DeathsAreCertain(true));
@@ -240,21 +211,14 @@ fn a_new_leader_has_what_was_lost_wait_for_a_better_device_anew() {
     farm.device("android/1@mac-1");
     farm.host("mac-2", 1);
     farm.device("android/2@mac-2");
-    let (revision, lease) = farm.leases[&key("android/2@mac-2")].clone();
+    let seen = farm.seen(key("android/2@mac-2"));
     farm.run("b", 1);
     farm.run("a", 1);
     farm.ask("a", "s1.2", again);
     assert!(farm.waits.is_empty(), "it does not lead yet");
-    farm.tell(Fact::Grant {
-        run: run_id("b"),
-        session: SessionId("s1".to_owned()),
-        device: key("android/2@mac-2"),
-    });
-    farm.tell(Fact::Lease {
-        device: key("android/2@mac-2"),
-        revision,
-        lease,
-    });
+    let (session, device) = (session_key("b", "s1"), key("android/2@mac-2"));
+    farm.tell(Fact::Grant(session, device));
+    farm.tell(Fact::Lease(seen));
     farm.tell(Fact::Leading);
     assert_eq!(farm.waits.len(), 1);
     assert!(farm.order("a").is_empty());
@@ -324,32 +288,10 @@ fn nothing_is_done_before_it_leads() {
     let device = key("android/1@mac-1");
     let facts = [
         Fact::DeathsAreCertain(true),
-        Fact::Host {
-            host: device.host.clone(),
-            advert: host_advert("i1", 1),
-        },
-        Fact::Device {
-            device: device.clone(),
-            advert: advert(&device.device),
-        },
-        Fact::Run {
-            run: run_id("a"),
-            advert: RunAdvert {
-                incarnation: String::new(),
-                owner: String::new(),
-                min_devices: 1,
-                done: false,
-                stopping: false,
-                given_up: Vec::new(),
-                set_aside: Vec::new(),
-            },
-        },
-        Fact::Demand {
-            run: run_id("a"),
-            session: SessionId("s1".to_owned()),
-            sequence: 1,
-            demand: demand("android"),
-        },
+        Fact::Host(device.host.clone(), Some(host_advert("i1", 1))),
+        Fact::Device(device.clone(), Some(advert(&device.device))),
+        Fact::Run(run_id("a"), Some(run_advert())),
+        Fact::Demand(session_key("a", "s1"), 1, demand("android")),
     ];
     for fact in facts {
         assert_eq!(state.apply(fact), []);

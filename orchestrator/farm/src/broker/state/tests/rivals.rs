@@ -1,12 +1,11 @@
 //! Two brokers that lead at once, each behind in its own way, while hosts and runs die.
 
-use packtrain_model::{RunId, SessionId};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::server::{Server, advert, demand, host_advert, key, run_id};
-use crate::broker::state::{Deed, Fact, State};
-use crate::wire::{DeviceKey, HostName, Lease, RunAdvert};
+use super::server::{Server, advert, demand, host_advert, key, run_advert, run_id, session_key};
+use crate::broker::state::{Deed, Fact, LeaseSeen, SessionKey, State};
+use crate::wire::{DeviceKey, HostName, Lease};
 
 const HOSTS: [&str; 2] = ["h0", "h1"];
 const DEVICES: [&str; 3] = ["android/1@h0", "ios/2@h0", "android/3@h1"];
@@ -79,7 +78,7 @@ impl Farm {
         }
         for device in DEVICES.map(key) {
             let advert = advert(&device.device);
-            farm.logs[0].push(Fact::Device { device, advert });
+            farm.logs[0].push(Fact::Device(device, Some(advert)));
         }
         for rival in &mut farm.rivals {
             rival.learn(Fact::DeathsAreCertain(true));
@@ -95,7 +94,7 @@ impl Farm {
         self.stop_sessions(host, &incarnation);
         let advert = host_advert(&incarnation, 2);
         let host = HOSTS[host].parse().unwrap();
-        self.logs[0].push(Fact::Host { host, advert });
+        self.logs[0].push(Fact::Host(host, Some(advert)));
     }
 
     fn stop_sessions(&mut self, host: usize, incarnation: &str) {
@@ -105,17 +104,8 @@ impl Farm {
     }
 
     fn run_comes(&mut self, run: usize) {
-        let advert = RunAdvert {
-            incarnation: String::new(),
-            owner: String::new(),
-            min_devices: 1,
-            done: false,
-            stopping: false,
-            given_up: Vec::new(),
-            set_aside: Vec::new(),
-        };
         let run = run_id(RUNS[run]);
-        self.logs[0].push(Fact::Run { run, advert });
+        self.logs[0].push(Fact::Run(run, Some(run_advert())));
     }
 
     fn end(&mut self, device: &DeviceKey) {
@@ -125,8 +115,8 @@ impl Farm {
         (self.server.running).retain(|device, other| device.host != host || *other != names);
         let (run, session) = names;
         if (self.server.ends).insert((run.clone(), session.clone(), host.clone())) {
-            let (run, session) = (run_id(&run), SessionId(session));
-            self.logs[1].push(Fact::End { run, session, host });
+            let session = session_key(&run, &session);
+            self.logs[1].push(Fact::End(session, host));
         }
     }
 
@@ -136,45 +126,29 @@ impl Farm {
         let answer = self.server.carry_out(deed);
         let written = match answer.clone() {
             Fact::Granted {
-                run,
                 session,
                 device,
+                granted,
                 ..
             } => {
-                let grant = Fact::Grant {
-                    run,
-                    session,
-                    device: device.clone(),
-                };
-                self.logs[1].push(grant);
+                if granted == device {
+                    self.logs[1].push(Fact::Grant(session, granted));
+                }
                 Some(device)
             }
-            Fact::GrantRefused { device, .. } | Fact::TakenBack { device, .. } => Some(device),
-            Fact::Confirmed {
-                run,
-                session,
-                granted: device,
-            } => {
-                self.logs[1].push(Fact::Grant {
-                    run,
-                    session,
-                    device,
-                });
+            Fact::TakenBack(seen) => Some(seen.device),
+            Fact::Confirmed(session, device) => {
+                self.logs[1].push(Fact::Grant(session, device));
                 None
             }
-            Fact::Lost { run, session, host } => {
-                self.logs[1].push(Fact::End { run, session, host });
+            Fact::Lost(session, host) => {
+                self.logs[1].push(Fact::End(session, host));
                 None
             }
             _ => None,
         };
         if let Some(device) = written {
-            let (revision, lease) = self.server.leases[&device].clone();
-            self.logs[2].push(Fact::Lease {
-                device,
-                revision,
-                lease,
-            });
+            self.logs[2].push(Fact::Lease(self.server.seen(device)));
         }
         self.rivals[broker].answers.push(answer);
     }
@@ -195,12 +169,8 @@ impl Farm {
             Turn::Ask { run, on } => {
                 let session = format!("s{}", self.asked.len());
                 self.asked.push((RUNS[*run].to_owned(), session.clone()));
-                self.logs[1].push(Fact::Demand {
-                    run: run_id(RUNS[*run]),
-                    session: SessionId(session),
-                    sequence: self.asked.len() as u64,
-                    demand: demand(ON[*on]),
-                });
+                let (session, number) = (session_key(RUNS[*run], &session), self.asked.len());
+                self.logs[1].push(Fact::Demand(session, number as u64, demand(ON[*on])));
             }
             Turn::End(which) if !self.server.running.is_empty() => {
                 let which = which.index(self.server.running.len());
@@ -222,12 +192,12 @@ impl Farm {
             Turn::HostDies(host) => {
                 self.stop_sessions(*host, "nobody");
                 let host = HOSTS[*host].parse().unwrap();
-                self.logs[0].push(Fact::HostGone { host });
+                self.logs[0].push(Fact::Host(host, None));
             }
             Turn::HostComes(host) => self.host_comes(*host),
             Turn::RunDies(run) => {
                 let run = run_id(RUNS[*run]);
-                self.logs[0].push(Fact::RunGone { run });
+                self.logs[0].push(Fact::Run(run, None));
             }
             Turn::RunComes(run) => self.run_comes(*run),
             Turn::End(_) | Turn::CarryOut { .. } | Turn::Answer { .. } => {}
@@ -265,78 +235,63 @@ impl Farm {
 }
 
 /// A state that has one run, and grants its one session `android/1@h0`; there is `android/2@h1` beside it.
-fn granting() -> (State, RunId, SessionId, [DeviceKey; 2]) {
+fn granting() -> (State, SessionKey, [DeviceKey; 2]) {
     let mut state = State::new();
     let mut tell = |fact| state.apply(fact);
     tell(Fact::DeathsAreCertain(true));
     tell(Fact::Leading);
     let devices = [key("android/1@h0"), key("android/2@h1")];
     for device in &devices {
-        let host = device.host.clone();
-        let told = advert(&device.device);
-        tell(Fact::Host {
-            host,
-            advert: host_advert("i1", 2),
-        });
-        tell(Fact::Device {
-            device: device.clone(),
-            advert: told,
-        });
+        tell(Fact::Host(device.host.clone(), Some(host_advert("i1", 2))));
+        tell(Fact::Device(device.clone(), Some(advert(&device.device))));
     }
-    let (run, session) = (run_id("r0"), SessionId("s1".to_owned()));
-    let advert = RunAdvert {
-        incarnation: String::new(),
-        owner: String::new(),
-        min_devices: 1,
-        done: false,
-        stopping: false,
-        given_up: Vec::new(),
-        set_aside: Vec::new(),
-    };
-    tell(Fact::Run {
-        run: run.clone(),
-        advert,
-    });
-    let deeds = tell(Fact::Demand {
-        run: run.clone(),
-        session: session.clone(),
-        sequence: 1,
-        demand: demand("device=android/1"),
-    });
+    let session = session_key("r0", "s1");
+    tell(Fact::Run(run_id("r0"), Some(run_advert())));
+    let deeds = tell(Fact::Demand(session.clone(), 1, demand("device=android/1")));
     assert!(
         matches!(&deeds[..], [Deed::Grant { grant, .. }] if grant.device == devices[0]),
         "{deeds:?}"
     );
-    (state, run, session, devices)
+    (state, session, devices)
 }
 
-fn lease_of(run: &RunId, session: &SessionId) -> Option<Lease> {
-    Some(Lease {
-        run: run.clone(),
-        session: session.clone(),
-        incarnation: "i1".to_owned(),
+/// The session's lease of a device.
+fn leased(session: &SessionKey, device: &DeviceKey, revision: u64) -> LeaseSeen {
+    LeaseSeen {
+        device: device.clone(),
+        revision,
+        lease: Some(Lease {
+            run: session.run.clone(),
+            session: session.session.clone(),
+            incarnation: "i1".to_owned(),
+        }),
+    }
+}
+
+/// A device whose lease was taken back.
+fn taken_back(device: DeviceKey) -> Fact {
+    Fact::TakenBack(LeaseSeen {
+        device,
+        revision: 3,
+        lease: None,
     })
 }
 
 fn takes_back(deeds: &[Deed], wanted: &DeviceKey) -> bool {
     let mut deeds = deeds.iter();
-    deeds.any(|deed| matches!(deed, Deed::TakeBack { device, .. } if device == wanted))
+    deeds.any(|deed| matches!(deed, Deed::TakeBack(device, _) if device == wanted))
 }
 
 /// This one's grant was first: the rival's lease is taken back, and its own is not.
 #[test]
 fn a_session_whose_lease_a_rival_put_too_keeps_that_of_its_grant() {
-    let (mut state, run, session, [ours, theirs]) = granting();
-    let mut deeds = state.apply(Fact::Lease {
-        device: theirs.clone(),
-        revision: 1,
-        lease: lease_of(&run, &session),
-    });
+    let (mut state, session, [ours, theirs]) = granting();
+    let mut deeds = state.apply(Fact::Lease(leased(&session, &theirs, 1)));
     deeds.extend(state.apply(Fact::Granted {
-        run,
         session,
         device: ours.clone(),
         revision: 2,
+        granted: ours.clone(),
     }));
     assert!(takes_back(&deeds, &theirs), "{deeds:?}");
     assert!(!takes_back(&deeds, &ours), "{deeds:?}");
@@ -345,24 +300,15 @@ fn a_session_whose_lease_a_rival_put_too_keeps_that_of_its_grant() {
 /// The grant came before everything was read, and its lease, put since, has yet to be heard of.
 #[test]
 fn a_new_leader_looks_again_before_a_grant_without_a_lease_is_lost() {
-    let (_, run, session, [ours, _]) = granting();
+    let (_, session, [ours, _]) = granting();
     let mut state = State::new();
-    let asked = Fact::Demand {
-        run: run.clone(),
-        session: session.clone(),
-        sequence: 1,
-        demand: demand("*"),
-    };
-    let granted = Fact::Grant {
-        run,
-        session,
-        device: ours.clone(),
-    };
+    let asked = Fact::Demand(session.clone(), 1, demand("*"));
+    let granted = Fact::Grant(session, ours.clone());
     let before = [asked, granted].map(|fact| state.apply(fact));
     assert_eq!(before, [[], []]);
     let deeds = state.apply(Fact::Leading);
     assert!(
-        matches!(&deeds[..], [Deed::Check { device, .. }] if *device == ours),
+        matches!(&deeds[..], [Deed::Check(_, device)] if *device == ours),
         "{deeds:?}"
     );
 }
@@ -370,30 +316,15 @@ fn a_new_leader_looks_again_before_a_grant_without_a_lease_is_lost() {
 /// Two others put a lease each and died, and the device of one is gone: the session has the other one.
 #[test]
 fn a_session_has_its_second_lease_when_its_first_goes_without_a_grant() {
-    let (mut state, run, session, [ours, theirs]) = granting();
-    let _ = state.apply(Fact::Lease {
-        device: theirs.clone(),
-        revision: 1,
-        lease: lease_of(&run, &session),
-    });
-    let _ = state.apply(Fact::DeviceGone {
-        device: theirs.clone(),
-    });
-    let deeds = state.apply(Fact::LeaseRefused {
-        run: run.clone(),
-        session: session.clone(),
-        device: ours.clone(),
-        revision: 2,
-        lease: lease_of(&run, &session),
-    });
+    let (mut state, session, [ours, theirs]) = granting();
+    let _ = state.apply(Fact::Lease(leased(&session, &theirs, 1)));
+    let _ = state.apply(Fact::Device(theirs.clone(), None));
+    let seen = leased(&session, &ours, 2);
+    let deeds = state.apply(Fact::LeaseRefused(session, seen));
     assert!(takes_back(&deeds, &theirs), "{deeds:?}");
-    let deeds = state.apply(Fact::TakenBack {
-        device: theirs,
-        revision: 3,
-        lease: None,
-    });
+    let deeds = state.apply(taken_back(theirs));
     assert!(
-        matches!(&deeds[..], [Deed::Confirm { grant, .. }] if grant.device == ours),
+        matches!(&deeds[..], [Deed::Confirm(_, grant)] if grant.device == ours),
         "{deeds:?}"
     );
 }
@@ -403,37 +334,19 @@ fn a_session_has_its_second_lease_when_its_first_goes_without_a_grant() {
 #[test]
 fn a_session_that_a_rival_granted_elsewhere_is_not_lost() {
     for hears_of_the_lease_first in [false, true] {
-        let (mut state, run, session, [ours, theirs]) = granting();
+        let (mut state, session, [ours, theirs]) = granting();
         let mut tell = |fact| state.apply(fact);
-        let lease = lease_of(&run, &session);
-        let mut deeds = tell(Fact::GrantRefused {
-            run: run.clone(),
+        let seen = leased(&session, &theirs, 1);
+        let mut deeds = tell(Fact::Granted {
             session: session.clone(),
             device: ours.clone(),
             revision: 2,
             granted: theirs.clone(),
         });
         if hears_of_the_lease_first {
-            deeds.extend(tell(Fact::Lease {
-                device: theirs.clone(),
-                revision: 1,
-                lease: lease.clone(),
-            }));
+            deeds.extend(tell(Fact::Lease(seen.clone())));
         }
-        let mut answers = vec![
-            Fact::Checked {
-                run: run.clone(),
-                session: session.clone(),
-                device: theirs.clone(),
-                revision: 1,
-                lease,
-            },
-            Fact::TakenBack {
-                device: ours.clone(),
-                revision: 3,
-                lease: None,
-            },
-        ];
+        let mut answers = vec![Fact::Checked(session, seen), taken_back(ours.clone())];
         if hears_of_the_lease_first {
             answers.reverse();
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use packtrain_drivers::{Classifier, DeviceId, DeviceInfo, Size};
 use packtrain_model::{RunId, SessionId};
 
-use crate::broker::state::{Deed, Fact, State};
+use crate::broker::state::{Deed, Fact, LeaseSeen, SessionKey, State};
 use crate::wire::{
     Capacity, Demand, DeviceAdvert, DeviceKey, HostAdvert, HostName, Lease, RunAdvert, Standing,
 };
@@ -99,8 +99,28 @@ pub(super) fn run_id(run: &str) -> RunId {
     RunId(run.to_owned())
 }
 
-fn names(run: &RunId, session: &SessionId) -> (String, String) {
-    (run.0.clone(), session.0.clone())
+pub(super) fn session_key(run: &str, session: &str) -> SessionKey {
+    SessionKey {
+        run: run_id(run),
+        session: SessionId(session.to_owned()),
+    }
+}
+
+/// A run that is alive, and nothing else.
+pub(super) fn run_advert() -> RunAdvert {
+    RunAdvert {
+        incarnation: "r1".to_owned(),
+        owner: String::new(),
+        min_devices: 1,
+        done: false,
+        stopping: false,
+        given_up: Vec::new(),
+        set_aside: Vec::new(),
+    }
+}
+
+fn names(session: &SessionKey) -> (String, String) {
+    (session.run.0.clone(), session.session.0.clone())
 }
 
 impl Server {
@@ -122,106 +142,51 @@ impl Server {
     pub(super) fn host(&mut self, host: &str, sessions: u32) {
         let host: HostName = host.parse().unwrap();
         self.capacities.insert(host.clone(), sessions);
-        self.tell(Fact::Host {
-            host,
-            advert: host_advert("i1", sessions),
-        });
+        self.tell(Fact::Host(host, Some(host_advert("i1", sessions))));
     }
 
     pub(super) fn device(&mut self, name: &str) {
         let device = key(name);
         let advert = advert(&device.device);
-        self.tell(Fact::Device { device, advert });
+        self.tell(Fact::Device(device, Some(advert)));
     }
 
     pub(super) fn run(&mut self, run: &str, min_devices: u32) {
-        let advert = RunAdvert {
-            incarnation: "r1".to_owned(),
-            owner: format!("{run}@laptop"),
-            min_devices,
-            done: false,
-            stopping: false,
-            given_up: Vec::new(),
-            set_aside: Vec::new(),
-        };
-        self.tell(Fact::Run {
-            run: run_id(run),
-            advert,
+        let owner = format!("{run}@laptop");
+        self.says(run, |advert| {
+            advert.owner = owner;
+            advert.min_devices = min_devices;
         });
     }
 
     pub(super) fn give_up(&mut self, run: &str, session: &str) {
-        let advert = RunAdvert {
-            incarnation: "r1".to_owned(),
-            owner: String::new(),
-            min_devices: 1,
-            done: false,
-            stopping: false,
-            given_up: vec![SessionId(session.to_owned())],
-            set_aside: Vec::new(),
-        };
-        self.tell(Fact::Run {
-            run: run_id(run),
-            advert,
+        self.says(run, |advert| {
+            advert.given_up = vec![SessionId(session.to_owned())]
         });
     }
 
     pub(super) fn set_aside(&mut self, run: &str, host: &str) {
-        let advert = RunAdvert {
-            incarnation: "r1".to_owned(),
-            owner: String::new(),
-            min_devices: 1,
-            done: false,
-            stopping: false,
-            given_up: Vec::new(),
-            set_aside: vec![host.parse().unwrap()],
-        };
-        self.tell(Fact::Run {
-            run: run_id(run),
-            advert,
-        });
+        self.says(run, |advert| advert.set_aside = vec![host.parse().unwrap()]);
     }
 
     pub(super) fn stop(&mut self, run: &str) {
-        let advert = RunAdvert {
-            incarnation: "r1".to_owned(),
-            owner: String::new(),
-            min_devices: 1,
-            done: false,
-            stopping: true,
-            given_up: Vec::new(),
-            set_aside: Vec::new(),
-        };
-        self.tell(Fact::Run {
-            run: run_id(run),
-            advert,
-        });
+        self.says(run, |advert| advert.stopping = true);
     }
 
     pub(super) fn done(&mut self, run: &str) {
-        let advert = RunAdvert {
-            incarnation: "r1".to_owned(),
-            owner: String::new(),
-            min_devices: 1,
-            done: true,
-            stopping: false,
-            given_up: Vec::new(),
-            set_aside: Vec::new(),
-        };
-        self.tell(Fact::Run {
-            run: run_id(run),
-            advert,
-        });
+        self.says(run, |advert| advert.done = true);
+    }
+
+    fn says(&mut self, run: &str, change: impl FnOnce(&mut RunAdvert)) {
+        let mut advert = run_advert();
+        change(&mut advert);
+        self.tell(Fact::Run(run_id(run), Some(advert)));
     }
 
     pub(super) fn ask(&mut self, run: &str, session: &str, demand: Demand) {
         self.sequence += 1;
-        self.tell(Fact::Demand {
-            run: run_id(run),
-            session: SessionId(session.to_owned()),
-            sequence: self.sequence,
-            demand,
-        });
+        let key = session_key(run, session);
+        self.tell(Fact::Demand(key, self.sequence, demand));
     }
 
     /// A run that wants so many sessions: `s1`, `s2` and so on.
@@ -237,11 +202,8 @@ impl Server {
         let (run, session) = self.running.remove(device).unwrap();
         self.ends
             .insert((run.clone(), session.clone(), device.host.clone()));
-        self.tell(Fact::End {
-            run: RunId(run),
-            session: SessionId(session),
-            host: device.host.clone(),
-        });
+        let key = session_key(&run, &session);
+        self.tell(Fact::End(key, device.host.clone()));
     }
 
     /// The session that has been under way longest ends.
@@ -289,8 +251,7 @@ impl Server {
             let deeds = self.state.apply(fact);
             self.spent += began.elapsed();
             for deed in deeds {
-                if let Deed::Wait { time, .. } = &deed {
-                    let time = *time;
+                if let Deed::Wait(_, time) = deed {
                     let answer = self.carry_out(deed);
                     self.waits.push((answer, time));
                 } else {
@@ -321,110 +282,82 @@ impl Server {
     pub(super) fn carry_out(&mut self, deed: Deed) -> Fact {
         match deed {
             Deed::Grant {
-                run,
                 session,
                 grant,
                 incarnation,
                 expected,
             } => {
-                let replaces = grant.replaces.then(|| session.0.clone());
+                let replaces = grant.replaces.then(|| session.session.0.clone());
                 self.replacing.extend(replaces);
-                self.put(run, session, grant.device, incarnation, expected)
+                self.put(session, grant.device, incarnation, expected)
             }
-            Deed::Confirm {
-                run,
-                session,
-                grant,
-            } => {
-                let granted = (self.grants.entry(names(&run, &session)))
-                    .or_insert(grant.device)
-                    .clone();
-                Fact::Confirmed {
-                    run,
-                    session,
-                    granted,
-                }
+            Deed::Confirm(session, grant) => {
+                let granted = (self.grants.entry(names(&session))).or_insert(grant.device);
+                Fact::Confirmed(session, granted.clone())
             }
             Deed::Lose {
-                run,
                 session,
                 host,
                 blame,
                 cause,
             } => {
                 self.causes.push(format!("{}: {cause}", blame.word()));
-                let (of, id) = names(&run, &session);
+                let (of, id) = names(&session);
                 if self.ends.insert((of.clone(), id.clone(), host.clone())) {
                     self.lost.push((of.clone(), id.clone()));
                 }
                 self.running
                     .retain(|_, names| *names != (of.clone(), id.clone()));
-                Fact::Lost { run, session, host }
+                Fact::Lost(session, host)
             }
-            Deed::Check {
-                run,
-                session,
-                device,
-            } => {
-                let (revision, lease) = self.leases.get(&device).cloned().unwrap_or_default();
-                Fact::Checked {
-                    run,
-                    session,
-                    device,
-                    revision,
-                    lease,
-                }
-            }
-            Deed::Wait { run, session, .. } => Fact::Waited { run, session },
-            Deed::TakeBack { device, expected } => {
+            Deed::Check(session, device) => Fact::Checked(session, self.seen(device)),
+            Deed::Wait(session, _) => Fact::Waited(session),
+            Deed::TakeBack(device, expected) => {
                 let entry = self.leases.entry(device.clone()).or_default();
                 if entry.0 == expected {
                     *entry = (expected + 1, None);
                     self.taken_back.push(device.clone());
                     self.running.remove(&device);
                 }
-                let (revision, lease) = self.leases[&device].clone();
-                Fact::TakenBack {
-                    device,
-                    revision,
-                    lease,
-                }
+                Fact::TakenBack(self.seen(device))
             }
-            Deed::Forget { run } => {
+            Deed::Forget(run) => {
                 self.forgotten.push(run.0.clone());
-                Fact::Forgotten { run }
+                Fact::Forgotten(run)
             }
+        }
+    }
+
+    /// What stands as a device's lease.
+    pub(super) fn seen(&self, device: DeviceKey) -> LeaseSeen {
+        let (revision, lease) = self.leases.get(&device).cloned().unwrap_or_default();
+        LeaseSeen {
+            device,
+            revision,
+            lease,
         }
     }
 
     fn put(
         &mut self,
-        run: RunId,
-        session: SessionId,
+        session: SessionKey,
         device: DeviceKey,
         incarnation: String,
         expected: u64,
     ) -> Fact {
         let entry = self.leases.entry(device.clone()).or_default();
         if entry.0 != expected {
-            let (revision, lease) = entry.clone();
-            return Fact::LeaseRefused {
-                run,
-                session,
-                device,
-                revision,
-                lease,
-            };
+            return Fact::LeaseRefused(session, self.seen(device));
         }
         let revision = expected + 1;
         let is_heeded = (self.incarnations.get(&device.host)).is_none_or(|now| *now == incarnation);
         let lease = Lease {
-            run: run.clone(),
-            session: session.clone(),
+            run: session.run.clone(),
+            session: session.session.clone(),
             incarnation,
         };
         *entry = (revision, Some(lease));
-        let names = names(&run, &session);
+        let names = names(&session);
         // A host begins as soon as it has the lease.
         if is_heeded {
             let before = self.running.insert(device.clone(), names.clone());
@@ -438,34 +371,25 @@ impl Server {
                 "{device} has two sessions: {before:?} and {names:?}"
             );
         }
-        if let Some(granted) = self.grants.get(&names).cloned() {
-            if self.has_rivals && granted == device {
-                return Fact::Granted {
-                    run,
-                    session,
-                    device,
-                    revision,
-                };
+        let granted = match self.grants.get(&names).cloned() {
+            Some(granted) => {
+                assert!(
+                    self.has_rivals || !self.granted.contains(&names),
+                    "{names:?} is granted twice"
+                );
+                granted
             }
-            assert!(
-                self.has_rivals || !self.granted.contains(&names),
-                "{names:?} is granted twice"
-            );
-            return Fact::GrantRefused {
-                run,
-                session,
-                device,
-                revision,
-                granted,
-            };
-        }
-        self.grants.insert(names.clone(), device.clone());
-        self.granted.push(names);
+            None => {
+                self.grants.insert(names.clone(), device.clone());
+                self.granted.push(names);
+                device.clone()
+            }
+        };
         Fact::Granted {
-            run,
             session,
             device,
             revision,
+            granted,
         }
     }
 }
