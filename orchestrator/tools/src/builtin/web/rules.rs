@@ -1,13 +1,14 @@
 //! What arguments of tools for pages must fulfil besides their types. The tools and the driver say
 //! the same when they are called; here it is said without a device.
 
-use super::super::InvalidArgument;
+use packtrain_drivers::WebTarget;
+use packtrain_model::suggest::did_you_mean;
+
 use super::arguments::{
     AssertDownload, Element, Navigate, Navigation, NetworkEvent, PressKey, Select, Upload,
     VerifyElement, VerifyKind, VerifyList, VerifyText, VerifyValue, WaitForUrl,
 };
-use packtrain_drivers::WebTarget;
-use packtrain_model::suggest::did_you_mean;
+use crate::builtin::InvalidArgument;
 
 /// The names of keys that are longer than a sign: `KeyboardEvent.key` and `code` of the keyboard that
 /// Playwright types on.

@@ -8,8 +8,7 @@ use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::element::{Element, Short, Shortened};
-use crate::builtin::caseless;
-use crate::builtin::mobile::Way;
+use crate::builtin::{Way, caseless};
 
 /// One command.
 pub(super) enum MaestroCommand {
@@ -227,16 +226,11 @@ struct Nothing {}
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "`label` is for readers")]
 pub(super) struct Wait {
-    #[serde(default)]
     pub(super) visible: Option<Shortened<Element>>,
-    #[serde(default)]
     pub(super) not_visible: Option<Shortened<Element>>,
     /// Milliseconds.
-    #[serde(default)]
     pub(super) timeout: Option<u64>,
-    #[serde(default)]
     pub(super) optional: Option<bool>,
-    #[serde(default)]
     label: Option<String>,
 }
 
@@ -274,19 +268,13 @@ pub(super) struct Scroll {
     #[serde(default, deserialize_with = "caseless")]
     pub(super) direction: Way,
     /// Milliseconds.
-    #[serde(default)]
     pub(super) timeout: Option<u64>,
-    #[serde(default)]
     speed: Option<u32>,
-    #[serde(default)]
     pub(super) visibility_percentage: Option<u32>,
     #[serde(default)]
     pub(super) center_element: bool,
-    #[serde(default)]
     wait_to_settle_timeout_ms: Option<u64>,
-    #[serde(default)]
     pub(super) optional: Option<bool>,
-    #[serde(default)]
     label: Option<String>,
 }
 
@@ -297,18 +285,12 @@ pub(super) struct Scroll {
 pub(super) struct Swipe {
     #[serde(default, deserialize_with = "some_way")]
     pub(super) direction: Option<Way>,
-    #[serde(default)]
     pub(super) from: Option<Shortened<Element>>,
-    #[serde(default)]
     pub(super) start: Option<String>,
-    #[serde(default)]
     pub(super) end: Option<String>,
     /// Milliseconds.
-    #[serde(default)]
     pub(super) duration: Option<u64>,
-    #[serde(default)]
     wait_to_settle_timeout_ms: Option<u64>,
-    #[serde(default)]
     label: Option<String>,
 }
 
@@ -345,7 +327,6 @@ struct OrientationWord(#[serde(deserialize_with = "caseless")] Orientation);
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Animation {
     /// Milliseconds.
-    #[serde(default)]
     timeout: Option<u64>,
 }
 
@@ -358,7 +339,6 @@ macro_rules! short {
             #[expect(dead_code, reason = "`label` is for readers")]
             struct $name {
                 $field: $type,
-                #[serde(default)]
                 label: Option<String>,
             }
 
@@ -384,7 +364,6 @@ short! {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Erase {
-    #[serde(default)]
     characters_to_erase: Option<u32>,
 }
 
