@@ -13,21 +13,20 @@ mod openapi;
 mod proto;
 mod reply;
 pub(crate) mod screens;
+mod table;
 
 use std::time::Duration;
 
 use packtrain_drivers::Platform;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::error::{Code, CommandError};
-use self::message::IsMessage;
 pub use self::message::{Field, Message, Shape, Words};
 pub use self::openapi::openapi;
 pub use self::proto::proto;
-use self::reply::{Made, response};
+use self::reply::Made;
 pub use self::screens::ScreenFile;
-use crate::mobile::PHONES;
+pub use self::table::COMMANDS;
 use crate::tool::Kind;
 
 /// The service as it goes over the wire.
@@ -50,11 +49,6 @@ pub struct PlannedCall {
 
 /// What a command makes of a request on a platform.
 type Planned = Result<Vec<PlannedCall>, CommandError>;
-
-/// A request that is carried out by calls of tools.
-trait Request: IsMessage + DeserializeOwned {
-    fn calls(self, on: Platform) -> Planned;
-}
 
 /// Where clients keep a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,12 +123,6 @@ impl Command {
     }
 }
 
-fn plan<Q: Request>(request: Value, on: Platform) -> Planned {
-    let request: Q = serde_json::from_value(request)
-        .map_err(|error| CommandError::invalid(error.to_string()))?;
-    request.calls(on)
-}
-
 /// The command of a name.
 ///
 /// # Errors
@@ -152,75 +140,6 @@ pub fn find(name: &str) -> Result<&'static Command, CommandError> {
             });
             CommandError::new(Code::NotFound, format!("unknown command `{name}`; {meant}"))
         })
-}
-
-/// Defines the table: name, request, response, what callers want of it, group and kind, platforms.
-macro_rules! commands {
-    ($(#[doc = $about:literal] $name:ident($request:ident) -> $response:ident, $returns:expr,
-       $group:ident $kind:ident, $platforms:ident;)*) => {
-        /// All of them, in the order of the documents.
-        pub static COMMANDS: &[Command] = &[$(Command {
-            name: stringify!($name),
-            group: Group::$group,
-            kind: Kind::$kind,
-            platforms: $platforms,
-            description: $about.trim_ascii_start(),
-            request: messages::$request::MESSAGE,
-            response: messages::$response::MESSAGE,
-            returns: $returns,
-            plan: plan::<messages::$request>,
-            respond: response::<messages::$response>,
-        }),*];
-    };
-}
-
-commands! {
-    /// Taps an element once it is visible and still; on the web, clicks it.
-    Tap(TapRequest) -> ActionResult, Returns::Nothing, Core Action, EVERYWHERE;
-    /// Types into whatever has the focus.
-    InputText(InputTextRequest) -> ActionResult, Returns::Nothing, Core Action, EVERYWHERE;
-    /// Starts an app.
-    LaunchApp(LaunchAppRequest) -> ActionResult, Returns::Nothing, Core Action, PHONES;
-    /// Deletes an app's data.
-    ClearAppData(ClearAppDataRequest) -> ActionResult, Returns::Nothing, Core Action, PHONES;
-    /// Whether an element is visible. Not being visible is no error.
-    IsVisible(IsVisibleRequest) -> IsVisibleResponse, Returns::Field("visible"), Core Query, EVERYWHERE;
-    /// Whether the screen shows a text anywhere now, in any case.
-    HasText(HasTextRequest) -> HasTextResponse, Returns::Field("found"), Core Query, EVERYWHERE;
-    /// The text of the first visible element of an id, or nothing.
-    GetElementText(GetElementTextRequest) -> GetElementTextResponse, Returns::Field("text"), Core Query, EVERYWHERE;
-    /// How many visible elements match.
-    GetElementCount(GetElementCountRequest) -> GetElementCountResponse, Returns::Field("count"), Core Query, EVERYWHERE;
-    /// Takes a picture and a reading of the screen.
-    CaptureScreen(CaptureScreenRequest) -> ScreenState, Returns::Message, Core Query, EVERYWHERE;
-    /// Expects an element to be visible in time.
-    AssertVisible(AssertVisibleRequest) -> ActionResult, Returns::Nothing, Core Assertion, EVERYWHERE;
-    /// Expects an element to become visible in time.
-    WaitUntilVisible(WaitUntilVisibleRequest) -> ActionResult, Returns::Nothing, Core Assertion, EVERYWHERE;
-    /// Runs a command in the device's shell. One that ends with another exit code than 0 fails.
-    AdbShell(AdbShellRequest) -> ShellResult, Returns::Field("output"), Mobile Action, ANDROID;
-    /// Grants an app a runtime permission.
-    GrantPermission(GrantPermissionRequest) -> ActionResult, Returns::Nothing, Mobile Action, ANDROID;
-    /// Goes back.
-    PressBack(PressBackRequest) -> ActionResult, Returns::Nothing, Mobile Action, PHONES;
-    /// Goes to the home screen.
-    PressHome(PressHomeRequest) -> ActionResult, Returns::Nothing, Mobile Action, PHONES;
-    /// Moves a finger across the screen: up shows what lies below.
-    Swipe(SwipeRequest) -> ActionResult, Returns::Nothing, Mobile Action, PHONES;
-    /// Scrolls: down shows what lies below.
-    Scroll(ScrollRequest) -> ActionResult, Returns::Nothing, Mobile Action, PHONES;
-    /// Moves two fingers apart or together in the middle of the screen.
-    Pinch(PinchRequest) -> ActionResult, Returns::Nothing, Mobile Action, PHONES;
-    /// Opens an address.
-    Navigate(NavigateRequest) -> ActionResult, Returns::Nothing, Web Action, WEB;
-    /// Clicks an element once it is visible, still and not covered.
-    Click(ClickRequest) -> ActionResult, Returns::Nothing, Web Action, WEB;
-    /// Replaces what a field holds.
-    Fill(FillRequest) -> ActionResult, Returns::Nothing, Web Action, WEB;
-    /// Expects an element to become visible in time.
-    WaitForSelector(WaitForSelectorRequest) -> ActionResult, Returns::Nothing, Web Assertion, WEB;
-    /// Runs JavaScript in the page.
-    EvaluateJs(EvaluateJsRequest) -> EvaluateJsResponse, Returns::Field("result"), Web Action, WEB;
 }
 
 /// What is called, by whom, and how long they wait.

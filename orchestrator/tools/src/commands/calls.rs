@@ -3,39 +3,33 @@
 use packtrain_drivers::Platform;
 use serde_json::{Value, json};
 
-use super::message::{Direction, LaunchMode};
-use super::messages::{
-    AdbShellRequest, AssertVisibleRequest, CaptureScreenRequest, ClearAppDataRequest, ClickRequest,
-    EvaluateJsRequest, FillRequest, GetElementCountRequest, GetElementTextRequest,
-    GrantPermissionRequest, HasTextRequest, InputTextRequest, IsVisibleRequest, LaunchAppRequest,
-    NavigateRequest, PinchRequest, PressBackRequest, PressHomeRequest, ScrollRequest, SwipeRequest,
-    TapRequest, WaitForSelectorRequest, WaitUntilVisibleRequest,
-};
-use super::{CommandError, Planned, PlannedCall, Request};
+use super::message::Direction;
+use super::table::requests;
+use super::{CommandError, Planned, PlannedCall};
 
 /// How long `WaitUntilVisible` waits, in milliseconds.
-const WAIT_MS: u32 = 10_000;
+pub(super) const WAIT_MS: u32 = 10_000;
 /// So many swipes in one request.
 const MAX_SWIPES: u32 = 20;
 /// What has the focus of a page, if one can type into it.
-const FOCUSED: &str = "css=:is(input, textarea, [contenteditable=''], [contenteditable=true], \
+pub(super) const FOCUSED: &str = "css=:is(input, textarea, [contenteditable=''], [contenteditable=true], \
                        [contenteditable=plaintext-only], [role=textbox], [role=searchbox], \
                        [role=combobox]):focus";
 /// Scales of a pinch that fingers can do.
-const SCALES: std::ops::RangeInclusive<f64> = 0.1..=10.0;
+pub(super) const SCALES: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 
-fn one(tool: &'static str, arguments: Value) -> Planned {
+pub(super) fn one(tool: &'static str, arguments: Value) -> Planned {
     Ok(vec![PlannedCall { tool, arguments }])
 }
 
 /// Leaves out what is not given, and flags that say what is so anyway.
-fn given<const N: usize>(all: [(&str, Value); N]) -> Value {
+pub(super) fn given<const N: usize>(all: [(&str, Value); N]) -> Value {
     let is_said = |value: &Value| !value.is_null() && *value != json!(false);
     let said = all.into_iter().filter(|(_, value)| is_said(value));
     Value::Object(said.map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-fn not_blank(field: &str, value: &str) -> Result<(), CommandError> {
+pub(super) fn not_blank(field: &str, value: &str) -> Result<(), CommandError> {
     if value.trim().is_empty() {
         return Err(CommandError::invalid(format!("`{field}` is empty")));
     }
@@ -43,14 +37,14 @@ fn not_blank(field: &str, value: &str) -> Result<(), CommandError> {
 }
 
 /// An element that is named by a text, an id, or both.
-struct Element {
+pub(super) struct Element {
     text: Option<String>,
     id: Option<String>,
     exact: bool,
 }
 
 impl Element {
-    fn new(
+    pub(super) fn new(
         text: Option<String>,
         id: Option<String>,
         exact: Option<bool>,
@@ -116,7 +110,7 @@ impl Element {
     }
 
     /// Expects it to be visible.
-    fn expected(self, timeout_ms: Option<u32>, on: Platform) -> Planned {
+    pub(super) fn expected(self, timeout_ms: Option<u32>, on: Platform) -> Planned {
         let timeout = json!(timeout_ms);
         match (on, &self.text, &self.id) {
             (Platform::Web, Some(text), None) => one(
@@ -149,7 +143,7 @@ impl Element {
     }
 
     /// Asks for it.
-    fn asked(self, tool: &'static str, timeout_ms: Option<u32>) -> Planned {
+    pub(super) fn asked(self, tool: &'static str, timeout_ms: Option<u32>) -> Planned {
         one(
             tool,
             given([
@@ -162,233 +156,55 @@ impl Element {
     }
 }
 
-impl Request for TapRequest {
-    fn calls(self, on: Platform) -> Planned {
-        let index = self.index;
-        let element = Element::new(self.text, self.id, self.exact)?;
-        match (on, &element.text, &element.id) {
-            (Platform::Web, Some(text), None) if index.is_none() && !element.exact => {
-                // The text and nothing else: `main` alone would be a role, and `e4` an element.
-                one("web_click", json!({ "ref": format!("text={text}") }))
-            }
-            (Platform::Web, _, _) => one(
-                "web_click",
-                json!({ "nodeSelector": element.web_selector(index) }),
-            ),
-            (Platform::Android | Platform::Ios, Some(text), id) => one(
-                "tapOnElementWithText",
-                given([
-                    ("text", json!(text)),
-                    ("exact", json!(element.exact)),
-                    ("id", json!(id.as_deref().map(regex::escape))),
-                    ("index", json!(index)),
-                ]),
-            ),
-            (Platform::Android | Platform::Ios, None, id) => one(
-                "tapOnElementBySelector",
-                json!({ "nodeSelector": Element::id_selector(id.as_deref().unwrap_or_default(), index, on) }),
-            ),
+/// Taps an element.
+pub(super) fn tap(request: requests::Tap, on: Platform) -> Planned {
+    let index = request.index;
+    let element = Element::new(request.text, request.id, request.exact)?;
+    match (on, &element.text, &element.id) {
+        (Platform::Web, Some(text), None) if index.is_none() && !element.exact => {
+            // The text and nothing else: `main` alone would be a role, and `e4` an element.
+            one("web_click", json!({ "ref": format!("text={text}") }))
         }
-    }
-}
-
-impl Request for InputTextRequest {
-    fn calls(self, on: Platform) -> Planned {
-        match on {
-            Platform::Web => one(
-                "web_type",
-                json!({ "ref": FOCUSED, "text": self.text, "clearFirst": false }),
-            ),
-            Platform::Android | Platform::Ios => one("inputText", json!({ "text": self.text })),
-        }
-    }
-}
-
-impl Request for LaunchAppRequest {
-    fn calls(self, _: Platform) -> Planned {
-        not_blank("packageId", &self.package_id)?;
-        let mode = self.mode.map(|mode| match mode {
-            LaunchMode::Reinstall => "REINSTALL",
-            LaunchMode::Resume => "RESUME",
-            LaunchMode::ForceRestart => "FORCE_RESTART",
-        });
-        one(
-            "launchApp",
+        (Platform::Web, _, _) => one(
+            "web_click",
+            json!({ "nodeSelector": element.web_selector(index) }),
+        ),
+        (Platform::Android | Platform::Ios, Some(text), id) => one(
+            "tapOnElementWithText",
             given([
-                ("appId", json!(self.package_id)),
-                ("launchMode", json!(mode)),
+                ("text", json!(text)),
+                ("exact", json!(element.exact)),
+                ("id", json!(id.as_deref().map(regex::escape))),
+                ("index", json!(index)),
             ]),
-        )
+        ),
+        (Platform::Android | Platform::Ios, None, id) => one(
+            "tapOnElementBySelector",
+            json!({ "nodeSelector": Element::id_selector(id.as_deref().unwrap_or_default(), index, on) }),
+        ),
     }
 }
 
-impl Request for ClearAppDataRequest {
-    fn calls(self, _: Platform) -> Planned {
-        not_blank("packageId", &self.package_id)?;
-        one("mobile_clearAppData", json!({ "appId": self.package_id }))
+/// Swipes, as often as it is told.
+pub(super) fn scroll(request: requests::Scroll, _: Platform) -> Planned {
+    // The finger goes the other way.
+    let finger = match request.direction {
+        Direction::Up => Direction::Down,
+        Direction::Down => Direction::Up,
+        Direction::Left => Direction::Right,
+        Direction::Right => Direction::Left,
+    };
+    let amount = request.amount.unwrap_or(1);
+    if !(1..=MAX_SWIPES).contains(&amount) {
+        return Err(CommandError::invalid(format!(
+            "`amount` is {amount}; it must be 1 to {MAX_SWIPES}"
+        )));
     }
-}
-
-impl Request for IsVisibleRequest {
-    fn calls(self, _: Platform) -> Planned {
-        Element::new(self.text, self.id, self.exact)?.asked("isVisible", self.timeout_ms)
-    }
-}
-
-impl Request for HasTextRequest {
-    fn calls(self, _: Platform) -> Planned {
-        not_blank("text", &self.text)?;
-        one("hasText", json!({ "text": self.text }))
-    }
-}
-
-impl Request for GetElementTextRequest {
-    fn calls(self, _: Platform) -> Planned {
-        not_blank("id", &self.id)?;
-        one("getElementText", json!({ "id": self.id }))
-    }
-}
-
-impl Request for GetElementCountRequest {
-    fn calls(self, _: Platform) -> Planned {
-        Element::new(self.text, self.id, self.exact)?.asked("getElementCount", None)
-    }
-}
-
-impl Request for CaptureScreenRequest {
-    fn calls(self, _: Platform) -> Planned {
-        one("captureScreen", json!({}))
-    }
-}
-
-impl Request for AssertVisibleRequest {
-    fn calls(self, on: Platform) -> Planned {
-        Element::new(self.text, self.id, self.exact)?.expected(self.timeout_ms, on)
-    }
-}
-
-impl Request for WaitUntilVisibleRequest {
-    fn calls(self, on: Platform) -> Planned {
-        let timeout = self.timeout_ms.unwrap_or(WAIT_MS);
-        Element::new(self.text, self.id, self.exact)?.expected(Some(timeout), on)
-    }
-}
-
-impl Request for AdbShellRequest {
-    fn calls(self, _: Platform) -> Planned {
-        not_blank("command", &self.command)?;
-        one(
-            "android_adbShell",
-            json!({ "command": ["sh", "-c", self.command] }),
-        )
-    }
-}
-
-impl Request for GrantPermissionRequest {
-    fn calls(self, _: Platform) -> Planned {
-        not_blank("packageId", &self.package_id)?;
-        not_blank("permission", &self.permission)?;
-        one(
-            "android_grantPermissions",
-            json!({ "appId": self.package_id, "permissions": [self.permission] }),
-        )
-    }
-}
-
-impl Request for PressBackRequest {
-    fn calls(self, _: Platform) -> Planned {
-        one("pressBack", json!({}))
-    }
-}
-
-impl Request for PressHomeRequest {
-    fn calls(self, _: Platform) -> Planned {
-        one("pressKey", json!({ "keyCode": "HOME" }))
-    }
-}
-
-impl Request for SwipeRequest {
-    fn calls(self, _: Platform) -> Planned {
-        one(
-            "swipe",
-            given([
-                ("direction", json!(word(self.direction))),
-                ("durationMs", json!(self.duration_ms)),
-            ]),
-        )
-    }
-}
-
-impl Request for ScrollRequest {
-    fn calls(self, _: Platform) -> Planned {
-        // The finger goes the other way.
-        let finger = match self.direction {
-            Direction::Up => Direction::Down,
-            Direction::Down => Direction::Up,
-            Direction::Left => Direction::Right,
-            Direction::Right => Direction::Left,
-        };
-        let amount = self.amount.unwrap_or(1);
-        if !(1..=MAX_SWIPES).contains(&amount) {
-            return Err(CommandError::invalid(format!(
-                "`amount` is {amount}; it must be 1 to {MAX_SWIPES}"
-            )));
-        }
-        let swipe = PlannedCall {
-            tool: "swipe",
-            arguments: json!({ "direction": word(finger) }),
-        };
-        Ok((0..amount).map(|_| swipe.clone()).collect())
-    }
-}
-
-impl Request for PinchRequest {
-    fn calls(self, _: Platform) -> Planned {
-        if !SCALES.contains(&self.scale) {
-            return Err(CommandError::invalid(format!(
-                "`scale` must be {} to {}",
-                SCALES.start(),
-                SCALES.end()
-            )));
-        }
-        one("pinch", json!({ "scale": self.scale }))
-    }
-}
-
-impl Request for NavigateRequest {
-    fn calls(self, _: Platform) -> Planned {
-        not_blank("url", &self.url)?;
-        one("web_navigate", json!({ "url": self.url }))
-    }
-}
-
-impl Request for ClickRequest {
-    fn calls(self, _: Platform) -> Planned {
-        one("web_click", by_css(&self.selector)?)
-    }
-}
-
-impl Request for FillRequest {
-    fn calls(self, _: Platform) -> Planned {
-        let mut arguments = by_css(&self.selector)?;
-        arguments["text"] = json!(self.value);
-        one("web_type", arguments)
-    }
-}
-
-impl Request for WaitForSelectorRequest {
-    fn calls(self, _: Platform) -> Planned {
-        let mut arguments = by_css(&self.selector)?;
-        arguments["timeoutMs"] = json!(self.timeout_ms.unwrap_or(WAIT_MS));
-        one("web_verifyElementVisible", arguments)
-    }
-}
-
-impl Request for EvaluateJsRequest {
-    fn calls(self, _: Platform) -> Planned {
-        not_blank("script", &self.script)?;
-        one("web_evaluate", json!({ "script": self.script }))
-    }
+    let swipe = PlannedCall {
+        tool: "swipe",
+        arguments: json!({ "direction": finger.word() }),
+    };
+    Ok((0..amount).map(|_| swipe.clone()).collect())
 }
 
 /// A text in CSS.
@@ -407,17 +223,7 @@ fn css_text(text: &str) -> String {
 }
 
 /// An element of a page by a CSS selector alone.
-fn by_css(selector: &str) -> Result<Value, CommandError> {
+pub(super) fn by_css(selector: &str) -> Result<Value, CommandError> {
     not_blank("selector", selector)?;
     Ok(json!({ "nodeSelector": { "web": { "cssSelector": selector } } }))
-}
-
-/// A direction as tools have it.
-const fn word(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Up => "UP",
-        Direction::Down => "DOWN",
-        Direction::Left => "LEFT",
-        Direction::Right => "RIGHT",
-    }
 }

@@ -91,21 +91,20 @@ pub(super) trait IsMessage {
     const MESSAGE: Message;
 }
 
-/// Defines messages: the type and its description, out of one text.
-macro_rules! messages {
-    ($(
-        $(#[doc = $about:literal])+
-        $name:ident { $($(#[doc = $doc:literal])+ $field:ident: $type:ty,)* }
-    )*) => {$(
-        $(#[doc = $about])+
+/// Defines a message: the type and its description, out of one text.
+macro_rules! message {
+    ($name:ident, $shown:expr, $about:expr, {
+        $($(#[doc = $doc:literal])+ $field:ident: $type:ty,)*
+    }) => {
+        #[doc = $about]
         #[derive(Debug, serde::Deserialize, serde::Serialize)]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
-        pub(super) struct $name { $($(#[doc = $doc])+ pub(super) $field: $type,)* }
+        pub(in crate::commands) struct $name { $($(#[doc = $doc])+ pub(in crate::commands) $field: $type,)* }
 
         impl $crate::commands::message::IsMessage for $name {
             const MESSAGE: $crate::commands::message::Message = $crate::commands::message::Message {
-                name: stringify!($name),
-                about: concat!($($about),+),
+                name: $shown,
+                about: $about,
                 fields: &[$($crate::commands::message::Field {
                     name: stringify!($field),
                     about: concat!($($doc),+),
@@ -114,9 +113,9 @@ macro_rules! messages {
                 }),*],
             };
         }
-    )*};
+    };
 }
-pub(super) use messages;
+pub(super) use message;
 
 impl Words {
     /// What every word begins with: `LAUNCH_MODE_`.
@@ -158,51 +157,47 @@ impl Field {
     }
 }
 
-/// A direction on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-pub(super) enum Direction {
-    #[serde(rename = "DIRECTION_UP")]
-    Up,
-    #[serde(rename = "DIRECTION_DOWN")]
-    Down,
-    #[serde(rename = "DIRECTION_LEFT")]
-    Left,
-    #[serde(rename = "DIRECTION_RIGHT")]
-    Right,
+/// A word of a list: what it is on the wire, and what tools have instead.
+macro_rules! words {
+    ($(#[doc = $about:literal] $list:ident { $($word:ident = $wire:literal, $tools:literal;)* })*) => {$(
+        #[doc = $about]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+        pub(super) enum $list {
+            $(#[serde(rename = $wire)] $word,)*
+        }
+
+        impl $list {
+            /// As tools have it.
+            pub(super) const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$word => $tools,)*
+                }
+            }
+        }
+
+        impl FieldType for $list {
+            const SHAPE: Shape = Shape::Word(&Words {
+                name: stringify!($list),
+                about: $about.trim_ascii_start(),
+                words: &[$($wire),*],
+            });
+        }
+    )*};
 }
 
-impl FieldType for Direction {
-    const SHAPE: Shape = Shape::Word(&Words {
-        name: "Direction",
-        about: "A direction.",
-        words: &[
-            "DIRECTION_UP",
-            "DIRECTION_DOWN",
-            "DIRECTION_LEFT",
-            "DIRECTION_RIGHT",
-        ],
-    });
-}
+words! {
+    /// A direction.
+    Direction {
+        Up = "DIRECTION_UP", "UP";
+        Down = "DIRECTION_DOWN", "DOWN";
+        Left = "DIRECTION_LEFT", "LEFT";
+        Right = "DIRECTION_RIGHT", "RIGHT";
+    }
 
-/// What becomes of an app's data and process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-pub(super) enum LaunchMode {
-    #[serde(rename = "LAUNCH_MODE_REINSTALL")]
-    Reinstall,
-    #[serde(rename = "LAUNCH_MODE_RESUME")]
-    Resume,
-    #[serde(rename = "LAUNCH_MODE_FORCE_RESTART")]
-    ForceRestart,
-}
-
-impl FieldType for LaunchMode {
-    const SHAPE: Shape = Shape::Word(&Words {
-        name: "LaunchMode",
-        about: "What becomes of an app's data and process.",
-        words: &[
-            "LAUNCH_MODE_REINSTALL",
-            "LAUNCH_MODE_RESUME",
-            "LAUNCH_MODE_FORCE_RESTART",
-        ],
-    });
+    /// What becomes of an app's data and process.
+    LaunchMode {
+        Reinstall = "LAUNCH_MODE_REINSTALL", "REINSTALL";
+        Resume = "LAUNCH_MODE_RESUME", "RESUME";
+        ForceRestart = "LAUNCH_MODE_FORCE_RESTART", "FORCE_RESTART";
+    }
 }
