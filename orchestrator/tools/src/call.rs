@@ -97,8 +97,6 @@ pub struct SessionScope {
     pub environment: Option<Arc<BTreeMap<String, String>>>,
     /// Ends everything the session does.
     pub cancel: CancellationToken,
-    /// What commands left running on this computer; it ends with the session.
-    running: Mutex<Vec<LeftRunning>>,
     /// What is dropped when the session ends.
     at_end: Mutex<Vec<Box<dyn Send>>>,
 }
@@ -219,7 +217,6 @@ impl SessionScope {
             folders,
             environment: None,
             cancel,
-            running: Mutex::new(Vec::new()),
             at_end: Mutex::new(Vec::new()),
         }
     }
@@ -233,8 +230,7 @@ impl SessionScope {
 
     /// Lets what a command left running go on until the session ends.
     pub(crate) fn keep_running(&self, left: LeftRunning) {
-        let running = self.running.lock();
-        running.unwrap_or_else(PoisonError::into_inner).push(left);
+        self.at_end(left);
     }
 
     /// Drops something when the session ends.

@@ -1,5 +1,5 @@
-//! The supervisor: an actor that starts one actor per tool source and keeps the registry made of
-//! what all of them have. Its handlers change state and return.
+//! The supervisor: a task that keeps the registry made of what all tool sources have. Each source has a
+//! task of its own.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -7,20 +7,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, Addr, AsyncContext, Context, Handler, Message};
 use actix_rt::ArbiterHandle;
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::memory::Redactor;
 use serde::{Deserialize, Serialize};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::invocation::Invocations;
 use crate::registry::{Missing, Registry, SharedRegistry};
 use crate::reload::ReloadTools;
-use crate::source::actor::{End, Listed, Listing, SourceActor, StartFailure};
+use crate::source::actor::{Listed, Listing, SourceActor};
 use crate::source::handle::{Source, Surroundings};
 use crate::source::log::LogListener;
 use crate::source::settings::SourceSettings;
+use crate::source::start::StartError;
 use crate::source::tool::tools_of;
 
 /// What a supervisor works with.
@@ -53,7 +53,7 @@ pub struct SupervisorOptions {
 /// The tool sources of a run. Cheap to clone.
 #[derive(Clone)]
 pub struct ToolSources {
-    supervisor: Addr<Supervisor>,
+    orders: mpsc::UnboundedSender<Order>,
     sources: Arc<[Arc<Source>]>,
     invocations: Invocations,
     registry: SharedRegistry,
@@ -65,7 +65,7 @@ pub struct ToolSources {
 struct RegistryState {
     /// Sources that have neither listed their tools nor failed.
     unheard: usize,
-    failures: BTreeMap<String, StartFailure>,
+    failures: BTreeMap<String, StartError>,
     /// Why the tools that were listed last are not registered.
     collision: Option<String>,
 }
@@ -136,48 +136,40 @@ impl ToolSources {
             first: options.first,
             session_prefix: options.session_prefix,
         };
-        let sources: Arc<[_]> = options
-            .sources
-            .into_iter()
-            .map(|settings| Arc::new(Source::new(settings, around.clone())))
-            .collect();
-        let registry = SharedRegistry::new(options.base.clone());
+        let sources = options.sources.into_iter();
+        let sources = sources.map(|settings| SourceActor::of(settings, around.clone()));
+        let (sources, actors): (Vec<_>, Vec<_>) = sources.unzip();
+        let sources: Arc<[_]> = sources.into();
         let (state_tx, state) = watch::channel(RegistryState {
             unheard: sources.len(),
             ..RegistryState::default()
         });
-        let supervisor = {
-            let (sources, registry) = (Arc::clone(&sources), registry.clone());
-            let arbiter_of_sources = arbiter.clone();
-            Supervisor::start_in_arbiter(arbiter, move |ctx| {
-                let listed = ctx.address().recipient();
-                let actors = sources.iter().map(|source| {
-                    let (source, listed) = (Arc::clone(source), listed.clone());
-                    SourceActor::start_in_arbiter(&arbiter_of_sources, |_| {
-                        SourceActor::new(source, listed)
-                    })
-                });
-                Supervisor {
-                    actors: actors.collect(),
-                    sources: Arc::clone(&sources),
-                    base: options
-                        .base
-                        .with(Arc::new(ReloadTools::new(Reloading(ctx.address())))),
-                    registry,
-                    listings: BTreeMap::new(),
-                    state: state_tx,
-                }
-            })
-        };
-        let reloading = Reloading(supervisor.clone());
-        let registry = registry.renewed_by(move || {
-            let reloading = reloading.clone();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "bounded by the sources, and by those who wait for an answer"
+        )]
+        let (orders, told) = mpsc::unbounded_channel();
+        for actor in actors {
+            arbiter.spawn(actor.run(orders.clone()));
+        }
+        let reloading = Reloading(orders.clone());
+        let renewing = reloading.clone();
+        let registry = SharedRegistry::new(options.base.clone()).renewed_by(move || {
+            let reloading = renewing.clone();
             Box::pin(async move {
                 reloading.reload().await;
             })
         });
+        let supervisor = Supervisor {
+            sources: Arc::clone(&sources),
+            base: options.base.with(Arc::new(ReloadTools::new(reloading))),
+            registry: registry.clone(),
+            listings: BTreeMap::new(),
+            state: state_tx,
+        };
+        arbiter.spawn(supervisor.run(told));
         Self {
-            supervisor,
+            orders,
             sources,
             invocations,
             registry,
@@ -251,45 +243,38 @@ impl ToolSources {
     /// Ends all sources; answers when they have ended.
     pub async fn shutdown(&self) {
         let (answer, ended) = oneshot::channel();
-        self.supervisor.do_send(EndAll(answer));
         // A supervisor that is gone has nothing to end.
+        let _ = self.orders.send(Order::End(answer));
         let _ = ended.await;
     }
 }
 
 /// Asks all sources for their tools again. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Reloading(Addr<Supervisor>);
+pub(crate) struct Reloading(mpsc::UnboundedSender<Order>);
 
 impl Reloading {
     /// Resolved once what is new is registered.
     pub(crate) async fn reload(&self) -> Reloaded {
         let (answer, reloaded) = oneshot::channel();
-        self.0.do_send(Reload { answer });
         // A supervisor that is gone has nothing new.
+        let _ = self.0.send(Order::Reload(answer));
         reloaded.await.unwrap_or_default()
     }
 }
 
-/// Asks sources for their tools again.
-struct Reload {
-    answer: oneshot::Sender<Reloaded>,
+/// What the supervisor is told.
+pub(crate) enum Order {
+    /// What a source has.
+    Listed(Listed),
+    /// Ask the sources for their tools again.
+    Reload(oneshot::Sender<Reloaded>),
+    /// End all sources.
+    End(oneshot::Sender<()>),
 }
 
-impl Message for Reload {
-    type Result = ();
-}
-
-/// Ends all sources.
-struct EndAll(oneshot::Sender<()>);
-
-impl Message for EndAll {
-    type Result = ();
-}
-
-/// The actor.
-pub(crate) struct Supervisor {
-    actors: Vec<Addr<SourceActor>>,
+/// The task that keeps the registry.
+struct Supervisor {
     sources: Arc<[Arc<Source>]>,
     base: Registry,
     registry: SharedRegistry,
@@ -297,13 +282,19 @@ pub(crate) struct Supervisor {
     state: watch::Sender<RegistryState>,
 }
 
-impl Actor for Supervisor {
-    type Context = Context<Self>;
-}
-
 impl Supervisor {
+    async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
+        while let Some(order) = orders.recv().await {
+            match order {
+                Order::Listed(listed) => self.listed(listed),
+                Order::Reload(answer) => self.reload(answer),
+                Order::End(answer) => self.end(answer),
+            }
+        }
+    }
+
     /// Makes the registry of what all sources have. When names collide it stays as it is.
-    fn register(&self, failures: &BTreeMap<String, StartFailure>) -> Option<String> {
+    fn register(&self, failures: &BTreeMap<String, StartError>) -> Option<String> {
         let tools = self.sources.iter().flat_map(|source| {
             let listing = self.listings.get(&source.settings().name);
             listing
@@ -322,12 +313,8 @@ impl Supervisor {
             Err(collisions) => Some(collisions.to_string()),
         }
     }
-}
 
-impl Handler<Listed> for Supervisor {
-    type Result = ();
-
-    fn handle(&mut self, listed: Listed, _: &mut Self::Context) {
+    fn listed(&mut self, listed: Listed) {
         let mut state = self.state.borrow().clone();
         let is_new = !self.listings.contains_key(&listed.source)
             && !state.failures.contains_key(&listed.source);
@@ -375,12 +362,8 @@ impl Handler<Listed> for Supervisor {
             let _ = registered.send(());
         }
     }
-}
 
-impl Handler<Reload> for Supervisor {
-    type Result = ();
-
-    fn handle(&mut self, reload: Reload, _: &mut Self::Context) {
+    fn reload(&self, answer: oneshot::Sender<Reloaded>) {
         let names = |registry: &Registry| -> Vec<String> {
             let tools = registry.all().map(|tool| tool.spec());
             let of_sources =
@@ -400,30 +383,18 @@ impl Handler<Reload> for Supervisor {
                 let _ = relisted.await;
             }
             let after = names(&registry.snapshot());
-            let answer = Reloaded {
+            let reloaded = Reloaded {
                 added: after.iter().filter(|name| !before.contains(name)).count(),
                 removed: before.iter().filter(|name| !after.contains(name)).count(),
                 total: after.len(),
             };
             // Who does not wait any more is not told.
-            let _ = reload.answer.send(answer);
+            let _ = answer.send(reloaded);
         });
     }
-}
 
-impl Handler<EndAll> for Supervisor {
-    type Result = ();
-
-    fn handle(&mut self, EndAll(answer): EndAll, _: &mut Self::Context) {
-        let ends: Vec<_> = self
-            .actors
-            .iter()
-            .map(|actor| {
-                let (ended_tx, ended) = oneshot::channel();
-                actor.do_send(End(ended_tx));
-                ended
-            })
-            .collect();
+    fn end(&self, answer: oneshot::Sender<()>) {
+        let ends: Vec<_> = self.sources.iter().map(|source| source.end()).collect();
         tokio::spawn(async move {
             for ended in ends {
                 // An actor that is gone has let go of its processes.

@@ -1,27 +1,26 @@
 //! A source as its tools see it: which process a call goes to, and what becomes of a call that
 //! nobody waits for any more. The way of a call passes no actor.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use actix::Recipient;
 use packtrain_device_actors::Lease;
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::Blame;
 use packtrain_model::memory::Redactor;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
-use super::actor::{Order, Retire};
+use super::actor::Order;
 use super::envelope::device_env;
 use super::instance::{ActiveCall, Instance};
+use super::lifecycle::{Event, SourceLifecycle, Start};
 use super::log::LogListener;
 use super::mcp::PendingCall;
-use super::pool::{Life, Pool, Replica, ScopeKey, Slot, SlotId};
+use super::pool::{Life, Replica, ScopeKey, Slot, SlotId};
 use super::settings::{Scope, SourceSettings, Transport};
 use super::start::{StartError, StartOrder};
 use crate::call::SessionScope;
@@ -33,9 +32,6 @@ use crate::tool::ToolError;
 const REAP_TIMEOUT: Duration = Duration::from_secs(2);
 /// The least that a server may take to answer anything after a call was called off.
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// How long a server may take to learn of calls that were called off before it is ended.
-const TELL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What all sources of a supervisor share.
 #[derive(Clone)]
@@ -67,25 +63,21 @@ impl Surroundings {
     }
 }
 
+/// The life of a source's processes.
+pub(super) type Lifecycle = SourceLifecycle<Arc<Instance>>;
+
 /// A source.
 pub(crate) struct Source {
     settings: SourceSettings,
     pub(super) transport: Transport,
     pub(super) scope: Scope,
-    /// The devices, as far as they are known.
-    devices: Mutex<Vec<DeviceInfo>>,
     around: Surroundings,
-    pools: Mutex<BTreeMap<ScopeKey, Pool>>,
-    bound: Mutex<BTreeSet<ScopeKey>>,
-    pub(super) changed: Notify,
+    /// Changed by the source's task alone.
+    state: watch::Receiver<Lifecycle>,
+    orders: mpsc::UnboundedSender<Order>,
     admission: Arc<Semaphore>,
-    actor: Mutex<Option<Recipient<Order>>>,
     called_off: TaskTracker,
     pub(super) calls: AtomicU64,
-    pub(super) restarts: AtomicU32,
-    pub(super) last_error: Mutex<Option<String>>,
-    started: AtomicU32,
-    slots: AtomicU64,
 }
 
 /// The right to one call on one process.
@@ -127,25 +119,23 @@ impl Use {
 }
 
 impl Source {
-    pub(crate) fn new(settings: SourceSettings, around: Surroundings) -> Self {
+    pub(super) fn new(
+        settings: SourceSettings,
+        around: Surroundings,
+        state: watch::Receiver<Lifecycle>,
+        orders: mpsc::UnboundedSender<Order>,
+    ) -> Self {
         let (transport, scope) = super::pool::mode(&settings, around.devices.len());
         Self {
             admission: Arc::new(Semaphore::new(settings.concurrency)),
             settings,
             transport,
             scope,
-            devices: Mutex::new(around.devices.clone()),
             around,
-            pools: Mutex::default(),
-            bound: Mutex::default(),
-            changed: Notify::new(),
-            actor: Mutex::default(),
+            state,
+            orders,
             called_off: TaskTracker::new(),
             calls: AtomicU64::new(0),
-            restarts: AtomicU32::new(0),
-            last_error: Mutex::default(),
-            started: AtomicU32::new(0),
-            slots: AtomicU64::new(0),
         }
     }
 
@@ -166,104 +156,46 @@ impl Source {
         self.around.callback_timeout
     }
 
-    pub(super) fn pools(&self) -> MutexGuard<'_, BTreeMap<ScopeKey, Pool>> {
-        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Tells its task what happened. One that is gone has ended all processes.
+    pub(super) fn tell(&self, event: Event<Arc<Instance>>) {
+        let _ = self.orders.send(Order::Handle(event));
     }
 
-    /// A name for the next start.
-    pub(super) fn next_slot(&self) -> SlotId {
-        SlotId(self.slots.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// Does something with the place of a start, when it is still there.
-    pub(super) fn with_slot<T>(&self, id: SlotId, act: impl FnOnce(&mut Slot) -> T) -> Option<T> {
-        let mut pools = self.pools();
-        let mut slots = pools.values_mut().flat_map(|pool| &mut pool.slots);
-        slots.find(|slot| slot.id == id).map(act)
-    }
-
-    /// Where a start has its place.
-    pub(super) fn place_of(&self, id: SlotId) -> Option<(ScopeKey, Replica)> {
-        let pools = self.pools();
-        pools.iter().find_map(|(key, pool)| {
-            let replica = pool.slots.iter().position(|slot| slot.id == id)?;
-            Some((key.clone(), replica))
-        })
-    }
-
-    /// Any process that answers.
-    pub(super) fn some_instance(&self) -> Option<Arc<Instance>> {
-        let pools = self.pools();
-        let mut slots = pools.values().flat_map(|pool| &pool.slots);
-        slots.find_map(|slot| match &slot.life {
-            Life::Ready(instance) => Some(Arc::clone(instance)),
-            Life::Starting | Life::BackOff | Life::Down(_) => None,
-        })
-    }
-
-    /// The places of processes that stay down, with the reason.
-    pub(super) fn down(&self) -> Vec<(SlotId, StartError)> {
-        let pools = self.pools();
-        let slots = pools.values().flat_map(|pool| &pool.slots);
-        slots
-            .filter_map(|slot| match &slot.life {
-                Life::Down(error) => Some((slot.id, error.clone())),
-                Life::Starting | Life::Ready(_) | Life::BackOff => None,
-            })
-            .collect()
-    }
-
-    /// Whether any process answers, or still may.
-    pub(super) fn may_come_up(&self) -> bool {
-        let pools = self.pools();
-        let mut slots = pools.values().flat_map(|pool| &pool.slots);
-        slots.any(|slot| !matches!(slot.life, Life::Down(_)))
-    }
-
-    pub(super) fn looked_after_by(&self, actor: Recipient<Order>) {
-        *self.actor.lock().unwrap_or_else(PoisonError::into_inner) = Some(actor);
-    }
-
-    pub(super) fn order(&self, order: Order) {
-        let actor = self.actor.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(actor) = actor.as_ref() {
-            // An actor that is gone has ended all processes.
-            actor.do_send(order);
-        }
+    /// Tells that a process is of no use any more.
+    pub(super) fn lost(&self, slot: SlotId, instance: &Instance, message: impl Into<String>) {
+        self.tell(Event::Lost(slot, StartError::new(message, &instance.log)));
     }
 
     /// What went wrong last.
     pub(crate) fn fail(&self, message: &str) {
-        let mut last = self
-            .last_error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *last = Some(message.to_owned());
+        self.tell(Event::Failed(message.to_owned()));
+    }
+
+    /// Ends it; resolved when it has ended, or dropped when its task is gone.
+    pub(crate) fn end(&self) -> oneshot::Receiver<()> {
+        let (ended, answer) = oneshot::channel();
+        let _ = self.orders.send(Order::End(ended));
+        answer
     }
 
     /// What a process is started with.
-    pub(super) fn start_order(&self, key: &ScopeKey, replica: Replica) -> StartOrder {
+    pub(super) fn start_order(&self, start: Start) -> StartOrder {
         let around = &self.around;
-        let number = self.started.fetch_add(1, Ordering::Relaxed);
         let base = file_name(&self.settings.name);
-        let log_name = match number {
+        let log_name = match start.number {
             0 => base,
             later => format!("{base}_{}", later + 1),
         };
-        let session = match key {
-            ScopeKey::Session(session, _) => session.clone(),
+        let device = match start.key {
+            ScopeKey::Shared => around.only_device(),
+            ScopeKey::Device(_) | ScopeKey::Session(..) => start.device,
+        };
+        let session = match start.key {
+            ScopeKey::Session(session, _) => session,
             ScopeKey::Shared | ScopeKey::Device(_) => {
                 let (run, name) = (&around.session_prefix, &self.settings.name);
-                format!("{run}_{name}_{}", replica + 1)
+                format!("{run}_{name}_{}", start.replica + 1)
             }
-        };
-        let device = match key.device() {
-            Some(id) => self
-                .devices()
-                .iter()
-                .find(|device| device.id == *id)
-                .cloned(),
-            None => around.only_device(),
         };
         let timeout = around.callback_timeout + Duration::from_secs(2);
         let mut env = vec![
@@ -307,75 +239,71 @@ impl Source {
         // Whoever waits for a callback holds a place already, here or at another source: one that needed
         // another could wait for ever.
         let mut admitted = is_callback.then_some(None);
-        let mut is_ordered = false;
-        if self.scope == Scope::Session && self.bound().insert(key.clone()) {
-            session.at_end(Retire::of(self, &key));
-        }
+        let mut is_wanted = false;
+        let mut state = self.state.clone();
         loop {
-            // Before the look, so that no change is missed.
-            let changed = self.changed.notified();
-            let mut is_there = false;
-            {
-                let mut pools = self.pools();
-                if let Some(pool) = pools.get_mut(&key) {
-                    let replica = pool.home(device);
-                    let slot = &pool.slots[replica];
-                    match &slot.life {
-                        Life::Ready(instance) if instance.is_usable() => {
-                            if let Some(admitted) = admitted.take() {
-                                self.calls.fetch_add(1, Ordering::Relaxed);
-                                return Ok(Use {
-                                    active: instance.begin_call(),
-                                    replica,
-                                    slot: slot.id,
-                                    _admitted: admitted,
-                                    _device: Arc::clone(&session.lease),
-                                });
-                            }
-                            is_there = true;
-                        }
-                        Life::Down(error) => {
-                            return Err(self.unavailable(&error.message, &error.tail));
-                        }
-                        Life::Ready(_) | Life::Starting | Life::BackOff => {}
+            let found = {
+                let state = state.borrow_and_update();
+                let serving = state.serving(&key, device);
+                match serving.map(|(slot, replica)| (&slot.life, slot.id, replica)) {
+                    None => Found::Nothing,
+                    Some((Life::Down(error), ..)) => {
+                        return Err(self.unavailable(&error.message, &error.tail));
                     }
-                } else if !is_ordered {
-                    is_ordered = true;
-                    self.meet(session.lease.device());
-                    self.order(Order::Start(key.clone()));
+                    Some((Life::Starting | Life::BackOff, ..)) => Found::NotYet,
+                    Some((Life::Ready(instance), ..)) if !instance.is_usable() => {
+                        Found::Doubtful(Arc::clone(instance))
+                    }
+                    Some((Life::Ready(instance), slot, replica)) => match admitted.take() {
+                        None => Found::Full,
+                        Some(admitted) => {
+                            self.calls.fetch_add(1, Ordering::Relaxed);
+                            return Ok(Use {
+                                active: instance.begin_call(),
+                                replica,
+                                slot,
+                                _admitted: admitted,
+                                _device: Arc::clone(&session.lease),
+                            });
+                        }
+                    },
                 }
-            }
-            if is_there {
-                // A place is taken once there is somebody to call, and it is looked again: who waits
-                // for a process keeps nobody from the others.
-                let place = Arc::clone(&self.admission).acquire_owned();
-                let Ok(Ok(place)) = tokio::time::timeout_at(deadline.into(), place).await else {
-                    return Err(late());
-                };
-                admitted = Some(Some(place));
-            } else if tokio::time::timeout_at(deadline.into(), changed)
-                .await
-                .is_err()
-            {
+            };
+            let changed = async {
+                match found {
+                    // A place is taken once there is somebody to call, and it is looked again: who waits
+                    // for a process keeps nobody from the others.
+                    Found::Full => {
+                        let place = Arc::clone(&self.admission).acquire_owned().await;
+                        admitted = Some(place.ok());
+                        return Ok(());
+                    }
+                    Found::Doubtful(instance) if !instance.client.is_closed() => {
+                        tokio::select! {
+                            () = instance.settled() => return Ok(()),
+                            changed = state.changed() => return changed,
+                        }
+                    }
+                    Found::Nothing if !is_wanted => {
+                        is_wanted = true;
+                        if self.scope == Scope::Session {
+                            session.at_end(Retire(Arc::clone(self), key.clone()));
+                        }
+                        let device = session.lease.device().clone();
+                        self.tell(Event::Wanted(key.clone(), Some(device)));
+                    }
+                    Found::Doubtful(_) | Found::Nothing | Found::NotYet => {}
+                }
+                state.changed().await
+            };
+            // Without a task nothing changes any more.
+            if !matches!(
+                tokio::time::timeout_at(deadline.into(), changed).await,
+                Ok(Ok(()))
+            ) {
                 return Err(late());
             }
         }
-    }
-
-    /// The sessions' processes that end with their sessions.
-    pub(super) fn bound(&self) -> MutexGuard<'_, BTreeSet<ScopeKey>> {
-        self.bound.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Remembers a device as it is once it is connected.
-    fn meet(&self, device: &DeviceInfo) {
-        let mut devices = self.devices();
-        devices.retain(|known| known.id != device.id);
-        devices.push(device.clone());
-    }
-
-    fn devices(&self) -> MutexGuard<'_, Vec<DeviceInfo>> {
-        self.devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Who the process is for that is started to see what the source has: whoever comes first.
@@ -389,21 +317,15 @@ impl Source {
     /// Asks for its tools again; resolved once they are registered, or dropped when they are the same.
     pub(crate) fn relisted(&self) -> oneshot::Receiver<()> {
         let (registered, answer) = oneshot::channel();
-        self.order(Order::List(registered));
+        self.tell(Event::Relist(registered));
         answer
     }
 
     /// How it is; `tools` says how many it has.
     pub(crate) fn status(&self, tools: usize) -> SourceStatus {
-        let pools = self.pools();
-        let slots: Vec<_> = pools.values().flat_map(|pool| &pool.slots).collect();
-        let ready = || {
-            slots.iter().filter_map(|slot| match &slot.life {
-                Life::Ready(instance) => Some(instance),
-                Life::Starting | Life::BackOff | Life::Down(_) => None,
-            })
-        };
-        let is = |wanted: fn(&Life) -> bool| slots.iter().any(|slot| wanted(&slot.life));
+        let seen = self.state.borrow();
+        let ready = || seen.slots().filter_map(Slot::process);
+        let is = |wanted: fn(&Life<_>) -> bool| seen.slots().any(|slot| wanted(&slot.life));
         let state = if ready().next().is_some() {
             "ready"
         } else if is(|life| matches!(life, Life::Starting)) {
@@ -415,10 +337,6 @@ impl Source {
         } else {
             "idle"
         };
-        let last_error = self
-            .last_error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
         let mut notes: Vec<_> = ready()
             .flat_map(|instance| instance.notes.clone())
             .collect();
@@ -438,8 +356,8 @@ impl Source {
             active: ready()
                 .map(|instance| instance.calls.load(Ordering::Relaxed))
                 .sum(),
-            restarts: self.restarts.load(Ordering::Relaxed),
-            last_error: last_error.clone(),
+            restarts: seen.restarts,
+            last_error: seen.last_error.clone(),
             notes,
         }
     }
@@ -461,7 +379,7 @@ impl Source {
     /// Tells the server that nobody waits for a call any more. It gets no other call before it has
     /// answered anything, nor anybody else the device; a server that does not is stuck, and started again.
     pub(super) fn call_off(self: &Arc<Self>, pending: PendingCall, used: Use, why: &'static str) {
-        let mut doubt = Doubt::about(self, &used);
+        let mut doubt = Doubt::about(&used);
         let source = Arc::clone(self);
         self.called_off.spawn(async move {
             let grace = source.settings.cancel_grace.max(ALIVE_TIMEOUT);
@@ -471,42 +389,47 @@ impl Source {
             };
             if tokio::time::timeout(grace, answers).await != Ok(true) {
                 doubt.confirm();
-                source.order(Order::Stuck(used.slot));
+                let why = "it answered nothing after a call was called off";
+                source.lost(used.slot, used.instance(), why);
             }
         });
     }
+}
 
-    /// Waits until a process that is about to be ended knows of all calls that were called off.
-    pub(super) async fn told(&self, instance: &Instance) {
-        let told = async {
-            loop {
-                // Before the look, so that no change is missed.
-                let changed = self.changed.notified();
-                if instance.doubts.load(Ordering::SeqCst) == 0 {
-                    return;
-                }
-                changed.await;
-            }
-        };
-        // A server that reads nothing is ended all the same.
-        let _ = tokio::time::timeout(TELL_TIMEOUT, told).await;
+/// What was found for a call.
+enum Found {
+    /// Nobody asked for a process yet.
+    Nothing,
+    /// A process that does not answer yet, or again.
+    NotYet,
+    /// A process that may be stuck.
+    Doubtful(Arc<Instance>),
+    /// A process; the call has no place yet.
+    Full,
+}
+
+/// Ends the process of a session when it is dropped.
+struct Retire(Arc<Source>, ScopeKey);
+
+impl Drop for Retire {
+    fn drop(&mut self) {
+        self.0.tell(Event::Retired(self.1.clone()));
     }
 }
 
 /// For as long as it is not known whether a process is stuck.
 struct Doubt {
-    source: Arc<Source>,
     instance: Arc<Instance>,
     /// Whether it is over with the end of this; one that is stuck is never called again.
     is_settled: bool,
 }
 
 impl Doubt {
-    fn about(source: &Arc<Source>, used: &Use) -> Self {
-        used.active.0.doubts.fetch_add(1, Ordering::SeqCst);
+    fn about(used: &Use) -> Self {
+        let instance = Arc::clone(&used.active.0);
+        instance.doubts.send_modify(|doubts| *doubts += 1);
         Self {
-            source: Arc::clone(source),
-            instance: Arc::clone(&used.active.0),
+            instance,
             is_settled: true,
         }
     }
@@ -520,9 +443,8 @@ impl Doubt {
 impl Drop for Doubt {
     fn drop(&mut self) {
         if self.is_settled {
-            self.instance.doubts.fetch_sub(1, Ordering::SeqCst);
+            self.instance.doubts.send_modify(|doubts| *doubts -= 1);
         }
-        self.source.changed.notify_waiters();
     }
 }
 

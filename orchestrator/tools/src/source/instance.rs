@@ -8,10 +8,13 @@ use super::log::SourceLog;
 use super::mcp::{McpClient, Notice};
 use super::process::Process;
 use super::settings::{StopPolicy, Transport};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{mpsc, watch};
 
 /// How often a connection without a process is looked after.
 const CONNECTION_POLL: Duration = Duration::from_millis(200);
+
+/// How long a server may take to learn of calls that were called off before it is ended.
+const TELL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A process that answers.
 pub(super) struct Instance {
@@ -23,11 +26,11 @@ pub(super) struct Instance {
     /// What was noticed while it started.
     pub(super) notes: Vec<String>,
     /// Calls that were called off, after which it has not answered anything yet.
-    pub(super) doubts: AtomicUsize,
+    pub(super) doubts: watch::Sender<usize>,
     /// Calls under way.
     pub(super) calls: AtomicUsize,
     /// What it says unasked; taken by whoever looks after it.
-    pub(super) notices: Mutex<Option<mpsc::Receiver<Notice>>>,
+    pub(super) notices: Option<mpsc::Receiver<Notice>>,
 }
 
 impl Instance {
@@ -60,7 +63,23 @@ impl Instance {
 
     /// Whether calls can be made: it is there, and nothing says that it is stuck.
     pub(super) fn is_usable(&self) -> bool {
-        !self.client.is_closed() && self.doubts.load(Ordering::SeqCst) == 0
+        !self.client.is_closed() && *self.doubts.borrow() == 0
+    }
+
+    /// Waits until it has answered something after each call that was called off.
+    pub(super) async fn settled(&self) {
+        // The sender lives as long as this.
+        let _ = self
+            .doubts
+            .subscribe()
+            .wait_for(|doubts| *doubts == 0)
+            .await;
+    }
+
+    /// Waits until it knows of all calls that were called off, before it is ended. One that reads
+    /// nothing is ended all the same.
+    pub(super) async fn told(&self) {
+        let _ = tokio::time::timeout(TELL_TIMEOUT, self.settled()).await;
     }
 
     /// Counts a call for as long as the answer lives.

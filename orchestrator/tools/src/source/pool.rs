@@ -1,12 +1,10 @@
 //! The processes of a source: who shares which, and how each one is. Plain state.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::DeviceId;
 
-use super::instance::Instance;
 use super::settings::{RestartPolicy, Scope, SourceSettings, Transport};
 use super::start::StartError;
 
@@ -46,12 +44,12 @@ pub(super) type Replica = usize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SlotId(pub(super) u64);
 
-/// How one process is.
-pub(super) enum Life {
+/// How one process is, `P`.
+pub(super) enum Life<P> {
     /// It is being started.
     Starting,
     /// It answers.
-    Ready(Arc<Instance>),
+    Ready(P),
     /// It died and is started again soon.
     BackOff,
     /// It is not started again.
@@ -59,30 +57,43 @@ pub(super) enum Life {
 }
 
 /// A place for a process.
-pub(super) struct Slot {
+pub(super) struct Slot<P> {
     pub(super) id: SlotId,
-    pub(super) life: Life,
+    pub(super) life: Life<P>,
     /// When it was started again.
     pub(super) restarts: VecDeque<Instant>,
 }
 
 /// The processes that share the work for one scope.
-pub(super) struct Pool {
-    pub(super) slots: Vec<Slot>,
+pub(super) struct Pool<P> {
+    pub(super) slots: Vec<Slot<P>>,
     /// Which process a device stays with.
     pub(super) homes: BTreeMap<DeviceId, Replica>,
 }
 
-impl Pool {
-    pub(super) fn new(slots: &[SlotId]) -> Self {
-        let slot = |id: &SlotId| Slot {
-            id: *id,
+impl<P> Slot<P> {
+    pub(super) const fn new(id: SlotId) -> Self {
+        Self {
+            id,
             life: Life::Starting,
             restarts: VecDeque::new(),
-        };
-        Self {
-            slots: slots.iter().map(slot).collect(),
-            homes: BTreeMap::new(),
+        }
+    }
+
+    /// The process, when it answers.
+    pub(super) const fn process(&self) -> Option<&P> {
+        match &self.life {
+            Life::Ready(process) => Some(process),
+            Life::Starting | Life::BackOff | Life::Down(_) => None,
+        }
+    }
+}
+
+impl<P> Pool<P> {
+    /// Moves the devices of processes that stay down.
+    pub(super) fn rehome(&mut self) {
+        for device in self.homes.keys().cloned().collect::<Vec<_>>() {
+            self.home(&device);
         }
     }
 

@@ -4,12 +4,11 @@
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv6Addr, TcpListener};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use packtrain_model::memory::Redactor;
 use packtrain_program::Listener;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use super::instance::Instance;
@@ -30,6 +29,11 @@ const READY_POLL: (Duration, Duration) = (Duration::from_millis(20), Duration::f
 /// What a source says unasked that waits to be looked at.
 const NOTICES: usize = 256;
 
+/// Lines of a source that did not start that each report has; its log has all.
+const REPORTED_LINES: usize = 12;
+/// Bytes of such a line.
+const REPORTED_LINE: usize = 400;
+
 /// What a process is started with.
 #[derive(Clone)]
 pub(super) struct StartOrder {
@@ -48,15 +52,26 @@ pub(super) struct StartOrder {
 
 /// Why a process did not start.
 #[derive(Debug, Clone)]
-pub(super) struct StartError {
+pub(crate) struct StartError {
     /// One sentence, after which the log may follow.
-    pub(super) message: String,
+    pub(crate) message: String,
     /// The end of what it wrote.
-    pub(super) tail: Vec<String>,
+    pub(crate) tail: Vec<String>,
 }
 
 impl StartError {
-    fn new(message: impl Into<String>, log: &SourceLog) -> Self {
+    /// The reason and the last lines that the source wrote, for reports.
+    pub(crate) fn why(&self, source: &str) -> String {
+        let mut why = format!("tool source `{source}`: {}", self.message);
+        let first = self.tail.len().saturating_sub(REPORTED_LINES);
+        for line in &self.tail[first..] {
+            let end = line.floor_char_boundary(REPORTED_LINE);
+            why.push_str(&format!("\n  {}", &line[..end]));
+        }
+        why
+    }
+
+    pub(super) fn new(message: impl Into<String>, log: &SourceLog) -> Self {
         Self {
             message: message.into(),
             tail: log.tail(),
@@ -452,9 +467,9 @@ fn instance(
         transport,
         log: log.clone(),
         notes: Vec::new(),
-        doubts: AtomicUsize::new(0),
-        calls: AtomicUsize::new(0),
-        notices: Mutex::new(Some(notices)),
+        doubts: watch::Sender::new(0),
+        calls: std::sync::atomic::AtomicUsize::new(0),
+        notices: Some(notices),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rmcp::model::{
@@ -28,78 +28,75 @@ const MAX_NOTED_MESSAGE: usize = 200;
 
 /// Calls whose progress counts, and when each was last heard of.
 #[derive(Default)]
-pub(super) struct Watched {
-    calls: Mutex<HashMap<ProgressToken, Arc<LastHeard>>>,
+pub(super) struct Watched(Mutex<Calls>);
+
+#[derive(Default)]
+struct Calls {
+    all: HashMap<ProgressToken, Arc<LastHeard>>,
     /// Notes of a call that was sent and is not watched yet: a server may be quicker than we are.
-    early: Mutex<Vec<String>>,
+    early: Vec<String>,
 }
 
 /// When a call was last heard of, and what its report shall note.
-pub(super) struct LastHeard {
-    at: Mutex<Instant>,
-    notes: Mutex<Vec<String>>,
-}
+pub(super) struct LastHeard(Mutex<(Instant, Vec<String>)>);
 
 impl LastHeard {
     pub(super) fn now() -> Arc<Self> {
-        Arc::new(Self {
-            at: Mutex::new(Instant::now()),
-            notes: Mutex::default(),
-        })
+        Arc::new(Self(Mutex::new((Instant::now(), Vec::new()))))
+    }
+
+    fn get(&self) -> MutexGuard<'_, (Instant, Vec<String>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn at(&self) -> Instant {
-        *self.at.lock().unwrap_or_else(PoisonError::into_inner)
+        self.get().0
     }
 
     pub(super) fn hear(&self) {
-        *self.at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.get().0 = Instant::now();
     }
 
     /// Adds a note, as long as there are not too many.
     pub(super) fn note(&self, note: &str) {
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        if notes.len() < MAX_NOTES {
-            notes.push(note.to_owned());
-        }
+        add(&mut self.get().1, note);
     }
 
     pub(super) fn take_notes(&self) -> Vec<String> {
-        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.get().1)
+    }
+}
+
+fn add(notes: &mut Vec<String>, note: &str) {
+    if notes.len() < MAX_NOTES {
+        notes.push(note.to_owned());
     }
 }
 
 impl Watched {
     pub(super) fn watch(&self, token: ProgressToken, call: Arc<LastHeard>) {
-        let mut calls = self.all();
-        for note in self.early().drain(..) {
+        let mut calls = self.calls();
+        for note in calls.early.drain(..) {
             call.note(&note);
         }
-        calls.insert(token, call);
+        calls.all.insert(token, call);
     }
 
     /// Notes something for every call; which one it is about is not known.
     pub(super) fn note(&self, note: &str) {
-        let calls = self.all();
-        let mut early = self.early();
-        if calls.is_empty() && early.len() < MAX_NOTES {
-            early.push(note.to_owned());
+        let mut calls = self.calls();
+        if calls.all.is_empty() {
+            add(&mut calls.early, note);
         }
-        for call in calls.values() {
-            call.note(note);
-        }
-    }
-
-    fn early(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
-        self.early.lock().unwrap_or_else(PoisonError::into_inner)
+        calls.all.values().for_each(|call| call.note(note));
     }
 
     pub(super) fn forget(&self, token: &ProgressToken) {
-        self.all().remove(token);
+        self.calls().all.remove(token);
     }
 
-    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, Arc<LastHeard>>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -186,7 +183,12 @@ impl ClientHandler for Handler {
         progress: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        let call = self.watched.all().get(&progress.progress_token).cloned();
+        let call = self
+            .watched
+            .calls()
+            .all
+            .get(&progress.progress_token)
+            .cloned();
         if let Some(call) = call {
             call.hear();
         }
