@@ -345,6 +345,11 @@ impl From<Way> for Direction {
     }
 }
 
+/// What an argument is that is not given.
+fn number<const N: u32, T: From<u32>>() -> T {
+    N.into()
+}
+
 const fn yes() -> bool {
     true
 }

@@ -6,7 +6,7 @@ use packtrain_drivers::{Command, SnapshotDetail};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::builtin::{Tools, action, meta, query};
+use crate::builtin::{Tools, action, meta, number, query};
 use crate::tool::{Answer, ToolError};
 
 pub(super) fn tools() -> Tools {
@@ -54,16 +54,12 @@ pub(super) fn tools() -> Tools {
 arguments! {
     struct Wait {
         /// Seconds.
-        #[serde(default = "five")]
+        #[serde(default = "number::<5, u64>")]
         time_to_wait_in_seconds: u64,
         /// Why, for readers.
         #[expect(dead_code, reason = "for readers of the trail")]
         reasoning: Option<String>,
     }
-}
-
-const fn five() -> u64 {
-    5
 }
 
 arguments! {

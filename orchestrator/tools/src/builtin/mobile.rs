@@ -76,7 +76,3 @@ fn either(newer: Option<NodeSelector>, older: Option<Element>) -> Result<(), Inv
 fn no_selector() -> ToolError {
     ToolError::failed("`nodeSelector` is missing")
 }
-
-const fn one_second() -> u64 {
-    1_000
-}

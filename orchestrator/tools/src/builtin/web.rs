@@ -20,6 +20,7 @@ use crate::call::Call;
 use crate::tool::{Answer, ToolError, Typed};
 
 pub use self::rules::why_no_pattern;
+use self::rules::{named, regular};
 
 const WEB: &[Platform] = &[Platform::Web];
 
@@ -56,7 +57,7 @@ fn actions() -> Tools {
                 web(call, WebCommand::Click { target })
             },
         )
-        .ruled(Element::rule),
+        .ruled(|mut arguments| named(&arguments.target())),
         action::<Type>("web_type", "Fills a field, or types behind what it holds with `clearFirst: false`.",
             |mut arguments, call| {
                 let command = WebCommand::Type {
@@ -87,7 +88,7 @@ fn actions() -> Tools {
                 web(call, WebCommand::Hover { target })
             },
         )
-        .ruled(Element::rule),
+        .ruled(|mut arguments| named(&arguments.target())),
         action::<Select>("web_selectOption", "Chooses options of a list by value or label.",
             body!(|mut arguments, call| {
                     if arguments.values.is_empty() {
@@ -138,7 +139,7 @@ fn actions() -> Tools {
                 web(call, WebCommand::AwaitUrl { pattern, limit })
             },
         )
-        .ruled(WaitForUrl::rule),
+        .ruled(|arguments| regular("pattern", &arguments.pattern)),
         action::<Resize>("web_resize", "Changes the viewport.",
             |arguments, call| {
                 let size = Size::new(f64::from(arguments.width), f64::from(arguments.height));

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use packtrain_drivers::{Command, InputCommand, Point};
 
-use super::{action, one_second};
-use crate::builtin::{Tools, Way, caseless};
+use super::action;
+use crate::builtin::{Tools, Way, caseless, number};
 use crate::call::Call;
 use crate::mobile::ELEMENT_TIMEOUT;
 use crate::mobile::act::{self, SWIPE_TIME, Touch, gesture_time, screen_size, stroke};
@@ -199,7 +199,7 @@ arguments! {
         /// Where it is dropped, from the top edge.
         end_y: i32,
         /// How long the movement takes, in milliseconds.
-        #[serde(default = "one_second")]
+        #[serde(default = "number::<1_000, u64>")]
         duration_ms: u64,
     }
 }

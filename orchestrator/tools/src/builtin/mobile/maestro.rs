@@ -7,7 +7,7 @@ mod run;
 use super::{Object, action};
 use crate::builtin::Tools;
 use crate::tool::Answer;
-use command::MaestroCommand;
+use command::Named;
 
 pub(super) use element::Element;
 
@@ -35,6 +35,6 @@ arguments! {
     struct Maestro {
         /// Maestro commands as in its flows, such as `{tapOn: Save}` or `{back: {}}`.
         #[schemars(with = "Vec<Object>")]
-        commands: Vec<MaestroCommand>,
+        commands: Vec<Named>,
     }
 }

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::expect::{Expected, TextMatchMode, assert_shows};
 use super::gesture::{drag, on_screen};
-use super::{action, assertion, one_second};
-use crate::builtin::Tools;
+use super::{action, assertion};
+use crate::builtin::{Tools, number};
 use crate::call::Call;
 use crate::mobile::ELEMENT_TIMEOUT;
 use crate::mobile::act::{Touch, gesture_time, touch_element};
@@ -241,7 +241,7 @@ arguments! {
         /// Where to drop it, from the top edge.
         to_y: Option<i32>,
         /// How long the movement takes, in milliseconds.
-        #[serde(default = "one_second")]
+        #[serde(default = "number::<1_000, u64>")]
         duration_ms: u64,
     }
 

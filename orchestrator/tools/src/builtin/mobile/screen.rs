@@ -5,7 +5,7 @@ use std::time::Duration;
 use packtrain_drivers::{Command, SnapshotDetail};
 
 use super::{action, query};
-use crate::builtin::{Tools, yes};
+use crate::builtin::{Tools, number, yes};
 use crate::call::Call;
 use crate::mobile::watch::{Rest, Watch};
 use crate::tool::{Answer, ToolError};
@@ -56,10 +56,10 @@ async fn wait_for_change(arguments: &WaitForChange, call: &Call<'_>) -> Result<A
 arguments! {
     struct WaitForChange {
         /// How long to wait at most, in milliseconds.
-        #[serde(default = "eight_seconds")]
+        #[serde(default = "number::<8_000, u64>")]
         timeout_ms: u64,
         /// How long nothing may change to count as rest, in milliseconds.
-        #[serde(default = "a_moment")]
+        #[serde(default = "number::<300, u64>")]
         quiet_window_ms: u64,
         /// Whether not coming to rest in time is an error.
         #[serde(default = "yes")]
@@ -67,12 +67,4 @@ arguments! {
     }
 
     struct RequestDetailedViewHierarchy(reasoning) {}
-}
-
-const fn eight_seconds() -> u64 {
-    8_000
-}
-
-const fn a_moment() -> u64 {
-    300
 }

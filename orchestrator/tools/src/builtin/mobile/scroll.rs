@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::action;
-use crate::builtin::{Tools, Way, caseless};
+use crate::builtin::{Tools, Way, caseless, number};
 use crate::mobile::element_query::{ElementQuery, Says, Words};
 use crate::mobile::gesture::ScrollStart;
 use crate::mobile::scroll::{self, Scrolling, until_visible};
@@ -48,7 +48,7 @@ arguments! {
         #[serde(default, deserialize_with = "caseless")]
         direction: Way,
         /// How much of it must be in sight.
-        #[serde(default = "all")]
+        #[serde(default = "number::<100, u32>")]
         visibility_percentage: u32,
         /// Bring it near the middle.
         #[serde(default)]
@@ -98,8 +98,4 @@ impl From<Start> for ScrollStart {
             Start::Bottom => Self::Bottom,
         }
     }
-}
-
-const fn all() -> u32 {
-    100
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Answering, action};
-use crate::builtin::{Nothing, Tools, caseless, yes};
+use crate::builtin::{Nothing, Tools, caseless, number, yes};
 use crate::call::Call;
 use crate::mobile::act::{back, press};
 use crate::tool::{Answer, ToolError};
@@ -138,7 +138,7 @@ arguments! {
         #[serde(default = "usual_prefix")]
         prefix: String,
         /// How many random digits follow.
-        #[serde(default = "six")]
+        #[serde(default = "number::<6, u32>")]
         digit_count: u32,
         /// Put the keyboard away afterwards.
         #[serde(default = "yes")]
@@ -148,10 +148,6 @@ arguments! {
 
 fn usual_prefix() -> String {
     "TBZ-".to_owned()
-}
-
-const fn six() -> u32 {
-    6
 }
 
 arguments! {

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::builtin::{Way, caseless, yes};
+use crate::builtin::{Way, caseless, number, yes};
 
 /// Arguments that name an element besides what is listed. Spelled out in each struct: `flatten`
 /// would read every scalar before it is known which type is wanted.
@@ -91,7 +91,7 @@ with_element! {
         #[serde(default, deserialize_with = "caseless")]
         pub(super) direction: Way,
         /// CSS pixels.
-        #[serde(default = "half_a_screen")]
+        #[serde(default = "number::<500, u32>")]
         pub(super) amount: u32,
     }
 }
@@ -176,7 +176,7 @@ arguments! {
 
     pub(super) struct Wait(reasoning) {
         /// 1 to 30.
-        #[serde(default = "one")]
+        #[serde(default = "number::<1, u64>")]
         pub(super) seconds: u64,
     }
 
@@ -184,7 +184,7 @@ arguments! {
         /// A regular expression.
         pub(super) pattern: String,
         /// Milliseconds.
-        #[serde(default = "half_a_minute")]
+        #[serde(default = "number::<30_000, u64>")]
         pub(super) timeout_ms: u64,
     }
 
@@ -233,7 +233,7 @@ arguments! {
         /// How many bytes it has at least.
         pub(super) min_bytes: Option<u64>,
         /// Milliseconds.
-        #[serde(default = "half_a_minute")]
+        #[serde(default = "number::<30_000, u64>")]
         pub(super) timeout_ms: u64,
     }
 
@@ -241,7 +241,7 @@ arguments! {
         /// What the address or the body mentions, in any case.
         pub(super) event_name: String,
         /// Milliseconds.
-        #[serde(default = "five_seconds")]
+        #[serde(default = "number::<5_000, u64>")]
         pub(super) timeout_ms: u64,
     }
 }
@@ -273,20 +273,4 @@ pub(super) const fn matching(exact: bool) -> TextMatch {
     } else {
         TextMatch::Contains
     }
-}
-
-const fn one() -> u64 {
-    1
-}
-
-const fn half_a_screen() -> u32 {
-    500
-}
-
-const fn five_seconds() -> u64 {
-    5_000
-}
-
-const fn half_a_minute() -> u64 {
-    30_000
 }

@@ -8,6 +8,7 @@ use super::arguments::{
     AssertDownload, NetworkEvent, VerifyElement, VerifyKind, VerifyList, VerifyText, VerifyValue,
     matching,
 };
+use super::rules::{named, not_blank};
 use super::{assertion, web};
 use crate::builtin::Tools;
 use crate::tool::ToolError;
@@ -25,7 +26,7 @@ pub(super) fn assertions() -> Tools {
                 web(call, command)
             },
         )
-        .ruled(VerifyText::rule),
+        .ruled(|arguments| not_blank("text", &arguments.text)),
         assertion::<VerifyElement>("web_verifyElementVisible", "Expects an element to be visible.",
             |mut arguments, call| {
                 let command = WebCommand::ExpectVisible {
@@ -35,7 +36,7 @@ pub(super) fn assertions() -> Tools {
                 web(call, command)
             },
         )
-        .ruled(VerifyElement::rule),
+        .ruled(|mut arguments| named(&arguments.target())),
         assertion::<VerifyValue>("web_verifyValue", "Expects the text, the value or an attribute of an element. A text contains what is \
              expected; with `exact: true` it is the same as a whole.",
             body!(|mut arguments, call| {
@@ -91,6 +92,6 @@ pub(super) fn assertions() -> Tools {
                 web(call, WebCommand::ExpectRequest { name, limit })
             },
         )
-        .ruled(NetworkEvent::rule),
+        .ruled(|arguments| not_blank("eventName", &arguments.event_name)),
     ]
 }

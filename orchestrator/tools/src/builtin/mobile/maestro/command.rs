@@ -65,36 +65,19 @@ const NAMES: [&str; 24] = [
     "setOrientation",
 ];
 
-impl MaestroCommand {
-    /// The command's name as flows write it.
-    pub(super) const fn name(&self) -> &'static str {
-        match self {
-            Self::TapOn(_) => "tapOn",
-            Self::LongPressOn(_) => "longPressOn",
-            Self::AssertVisible(_) => "assertVisible",
-            Self::AssertNotVisible(_) => "assertNotVisible",
-            Self::ExtendedWaitUntil(_) => "extendedWaitUntil",
-            Self::CopyTextFrom(_) => "copyTextFrom",
-            Self::InputText(_) => "inputText",
-            Self::EraseText(_) => "eraseText",
-            Self::PasteText => "pasteText",
-            Self::SetClipboard(_) => "setClipboard",
-            Self::PressKey(_) => "pressKey",
-            Self::Back => "back",
-            Self::HideKeyboard => "hideKeyboard",
-            Self::LaunchApp(_) => "launchApp",
-            Self::StopApp(_) => "stopApp",
-            Self::ClearState(_) => "clearState",
-            Self::OpenLink(_) => "openLink",
-            Self::Scroll => "scroll",
-            Self::ScrollUntilVisible(_) => "scrollUntilVisible",
-            Self::Swipe(_) => "swipe",
-            Self::WaitForAnimationToEnd(_) => "waitForAnimationToEnd",
-            Self::SetAirplaneMode(_) => "setAirplaneMode",
-            Self::SetOrientation(_) => "setOrientation",
-        }
-    }
+/// A command and its name as flows write it.
+pub(super) struct Named(pub(super) &'static str, pub(super) MaestroCommand);
 
+impl Named {
+    fn new(name: &str, command: MaestroCommand) -> Self {
+        let known = NAMES.into_iter().find(|known| *known == name);
+        // It has two names.
+        let name = known.filter(|name| *name != "killApp").unwrap_or("stopApp");
+        Self(name, command)
+    }
+}
+
+impl MaestroCommand {
     /// A command that is written as a bare word.
     fn bare<E: Error>(name: &str) -> Result<Self, E> {
         Ok(match name {
@@ -184,7 +167,7 @@ fn unknown_command<E: Error>(name: &str) -> E {
     ))
 }
 
-impl<'de> Deserialize<'de> for MaestroCommand {
+impl<'de> Deserialize<'de> for Named {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(CommandVisitor)
     }
@@ -193,23 +176,23 @@ impl<'de> Deserialize<'de> for MaestroCommand {
 struct CommandVisitor;
 
 impl<'de> Visitor<'de> for CommandVisitor {
-    type Value = MaestroCommand;
+    type Value = Named;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a Maestro command")
     }
 
-    fn visit_str<E: Error>(self, name: &str) -> Result<MaestroCommand, E> {
-        MaestroCommand::bare(name)
+    fn visit_str<E: Error>(self, name: &str) -> Result<Named, E> {
+        MaestroCommand::bare(name).map(|command| Named::new(name, command))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MaestroCommand, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named, A::Error> {
         let Some(name) = map.next_key::<String>()? else {
             return Err(A::Error::custom("an empty mapping is no Maestro command"));
         };
         let command = MaestroCommand::with(&name, &mut map)?;
         match map.next_key::<String>()? {
-            None => Ok(command),
+            None => Ok(Named::new(&name, command)),
             Some(second) => Err(A::Error::custom(format!(
                 "`{name}` and `{second}` are two commands; each is an item of its own"
             ))),
