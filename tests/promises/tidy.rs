@@ -8,7 +8,7 @@ use packtrain_tests::{Ended, repository};
 use serde_json::Value;
 
 /// What each crate may use of ours, development aside. See ARCHITECTURE.md.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("packtrain-config", &["packtrain-yaml"]),
     ("packtrain-drivers", &[]),
     ("packtrain-program", &[]),
@@ -51,6 +51,16 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "packtrain-device-actors",
             "packtrain-model",
             "packtrain-program",
+        ],
+    ),
+    (
+        "packtrain-sources",
+        &[
+            "packtrain-drivers",
+            "packtrain-device-actors",
+            "packtrain-model",
+            "packtrain-program",
+            "packtrain-tools",
         ],
     ),
     (

@@ -166,12 +166,13 @@ pub struct CallTrace {
 }
 
 impl CallTrace {
-    pub(crate) fn set(&self, call: SourceCall) {
+    /// Tells what a tool source did.
+    pub fn set(&self, call: SourceCall) {
         *self.source.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
     }
 
     /// How many callbacks there were so far.
-    pub(crate) fn callbacks(&self) -> u32 {
+    pub fn callbacks(&self) -> u32 {
         let call = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         call.as_ref().map_or(0, |call| call.callbacks)
     }
@@ -183,7 +184,7 @@ impl CallTrace {
     }
 
     /// Other calls stand for this one.
-    pub(crate) fn delegate(&self) {
+    pub fn delegate(&self) {
         self.delegated.store(true, Ordering::Relaxed);
     }
 
@@ -234,7 +235,7 @@ impl SessionScope {
     }
 
     /// Drops something when the session ends.
-    pub(crate) fn at_end(&self, what: impl Send + 'static) {
+    pub fn at_end(&self, what: impl Send + 'static) {
         let mut at_end = self.at_end.lock().unwrap_or_else(PoisonError::into_inner);
         at_end.push(Box::new(what));
     }

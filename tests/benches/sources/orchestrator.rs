@@ -19,11 +19,12 @@ use packtrain_model::{AttemptNumber, RunId, SessionId, SessionIndex};
 use packtrain_orchestrator::http::callbacks::CallbackServer;
 use packtrain_orchestrator::sinks::disk::Disk;
 use packtrain_record::JournalWriter;
-use packtrain_testing::{Script, scripted};
-use packtrain_tools::{
-    Answer, Call, CallbackLimits, Callbacks, Caller, Kind, Launch, LaunchProgram, Registry,
-    SourceSettings, SupervisorOptions, Tool, ToolError, ToolSources, ToolSpec, Transport,
+use packtrain_sources::{
+    CallbackLimits, Callbacks, Launch, LaunchProgram, SourceSettings, SupervisorOptions,
+    ToolSources, Transport,
 };
+use packtrain_testing::{Script, scripted};
+use packtrain_tools::{Answer, Call, Caller, Kind, Registry, Tool, ToolError, ToolSpec};
 
 use crate::ROUNDS;
 use crate::client::{Connection, median, quantile};
