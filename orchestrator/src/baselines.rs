@@ -16,7 +16,7 @@ use packtrain_model::screen::ScreenTree;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::CliError;
-use crate::reports;
+use crate::run_files;
 
 /// The file of a step.
 const FILE: &str = "baseline.json";
@@ -144,7 +144,7 @@ impl Kept {
         let (key, file) = (&approval.key, folder.join(FILE));
         let put = |path: PathBuf, bytes: &[u8]| {
             no_link(&path).map_err(CliError::infrastructure)?;
-            reports::replace(&path, bytes).map_err(|error| refused(&path, &error))
+            run_files::replace(&path, bytes).map_err(|error| refused(&path, &error))
         };
         let webp = approval
             .picture

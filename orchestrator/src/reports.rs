@@ -11,7 +11,7 @@ use packtrain_report::{HtmlOptions, JunitOptions, RunView};
 
 use crate::baselines::of_run;
 use crate::exit::CliError;
-use crate::run_files::file;
+use crate::run_files::{file, replace};
 
 /// Copies that somebody asked for.
 #[derive(Debug, Clone, Default)]
@@ -247,15 +247,6 @@ fn put(path: &Path, content: &str) -> io::Result<()> {
         }
         _ => Err(error),
     })
-}
-
-/// Puts a file where one may be, as a whole or not at all.
-pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    let written = std::fs::write(&beside, content).and_then(|()| std::fs::rename(&beside, path));
-    // The first error is the one to report.
-    written.inspect_err(|_| drop(std::fs::remove_file(&beside)))
 }
 
 /// The run's folder as a CI finds it: from the working directory when it lies below it. That is the

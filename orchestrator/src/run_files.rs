@@ -1,6 +1,6 @@
-//! Files of a run's folder as they are read: none that a link or a `..` leads to.
+//! Files as they are read from a run's folder, none that a link or a `..` leads to, and as they are replaced.
 
-use std::fs::{self, File};
+use fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -34,4 +34,13 @@ fn whole(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MOST + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= MOST).then_some(bytes))
+}
+
+/// Puts a file where one may be, as a whole or not at all.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}", std::process::id()));
+    let written = fs::write(&beside, content).and_then(|()| fs::rename(&beside, path));
+    // The first error is the one to report.
+    written.inspect_err(|_| drop(fs::remove_file(&beside)))
 }

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use packtrain_tools::{CallbackReply, Callbacks};
+use packtrain_sources::{CallbackReply, Callbacks};
 
 use super::commands;
 use super::door::{Door, Policy, Refusal, Serving, size};

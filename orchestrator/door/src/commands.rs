@@ -11,8 +11,8 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use packtrain_tools::Callbacks;
-use packtrain_tools::commands::{Code, CommandCall, CommandError, SCREENS, SERVICE};
+use packtrain_sources::Callbacks;
+use packtrain_sources::commands::{Code, CommandCall, CommandError, SCREENS, SERVICE};
 use serde_json::json;
 
 use super::door::guard::bearer;

@@ -19,7 +19,8 @@ use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
 use packtrain_model::{CancelCause, Exit, Outcome, RunId};
-use packtrain_tools::{Caller, LogListener, Registry, SharedRegistry};
+use packtrain_sources::LogListener;
+use packtrain_tools::{Caller, Registry, SharedRegistry};
 use serde_json::json;
 
 use super::run::warm;

@@ -10,7 +10,7 @@ use packtrain_tools::{Origin, check_name};
 
 use super::Context;
 use crate::exit::CliError;
-use crate::{render, reports};
+use crate::{render, run_files};
 
 /// Where tools are kept, beside the configuration.
 const TOOLS: &str = "tools";
@@ -352,7 +352,7 @@ fn write_all(folder: &Path, files: &[(PathBuf, String)]) -> Result<(), CliError>
 /// Writes a file as a whole or not at all; one that a link leads to is written where it is.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let there = file.canonicalize();
-    reports::replace(there.as_deref().unwrap_or(file), text.as_bytes())
+    run_files::replace(there.as_deref().unwrap_or(file), text.as_bytes())
 }
 
 fn shown<'p>(path: &'p Path, root: &Path) -> std::path::Display<'p> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use packtrain_config::Flags;
 use packtrain_model::Exit;
-use packtrain_tools::SourceStatus;
+use packtrain_sources::SourceStatus;
 use serde_json::json;
 
 use super::listed::{columns, data};

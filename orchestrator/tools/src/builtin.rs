@@ -1,5 +1,57 @@
 //! The tools that need no tool source, one file per family.
 
+/// Structs of arguments, which read camelCase and refuse what they do not know. An `Option` may be left
+/// out. Behind `(name)` there is one more argument, which says why to readers of the trail.
+macro_rules! arguments {
+    ($(
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident $(($reason:ident))? { $($fields:tt)* }
+    )*) => {$(
+        $(#[$meta])*
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        $vis struct $name {
+            $($fields)*
+            $(
+                /// Why, for readers.
+                #[expect(dead_code, reason = "for readers of the trail")]
+                $reason: Option<String>,
+            )?
+        }
+    )*};
+}
+
+/// Defines what begins the tools of a family, all of which work on the same platforms.
+macro_rules! family {
+    ($platforms:expr; $($begin:ident $kind:ident),*) => {$(
+        fn $begin<A: serde::de::DeserializeOwned + schemars::JsonSchema + 'static>(
+            name: &str,
+            description: &str,
+            body: $crate::builtin::Body<A>,
+        ) -> $crate::builtin::Builtin<A> {
+            let spec = $crate::tool::ToolSpec {
+                platforms: $platforms.to_vec(),
+                ..$crate::tool::ToolSpec::new(name, description, $crate::tool::Kind::$kind)
+            };
+            $crate::builtin::Builtin::new(spec, body)
+        }
+    )*};
+}
+
+/// What a tool does with its arguments.
+macro_rules! body {
+    (|$arguments:pat_param, $call:pat_param| $body:expr) => {
+        |$arguments, $call| Box::pin(async move { $body })
+    };
+}
+
+/// A list of tools.
+macro_rules! tools {
+    ($($tool:expr),* $(,)?) => {
+        vec![$(std::sync::Arc::new($tool) as std::sync::Arc<dyn $crate::tool::Tool>),*]
+    };
+}
+
 mod android;
 mod generic;
 mod host;
@@ -14,7 +66,7 @@ pub use web::why_no_pattern;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use packtrain_drivers::{BoxFuture, Platform};
+use packtrain_drivers::{BoxFuture, Direction, Platform};
 use packtrain_model::yaml::{DecodeError, Value};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -22,21 +74,27 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::call::Call;
-use crate::tool::{Access, Answer, Kind, Tool, ToolError, ToolSpec};
+use crate::tool::{Access, Answer, Tool, ToolError, ToolSpec};
+
+/// Tools of a family.
+type Tools = Vec<Arc<dyn Tool>>;
 
 /// All of them.
-pub(crate) fn all() -> Vec<Arc<dyn Tool>> {
-    let mut tools = Vec::new();
-    tools.extend(android::tools());
-    tools.extend(generic::tools());
-    tools.extend(host::tools());
-    tools.extend(memory::tools());
-    tools.extend(mobile::tools());
-    tools.extend(model::tools());
-    tools.extend(screen::tools());
-    tools.extend(web::tools());
-    tools
+pub(crate) fn all() -> Tools {
+    let families = [
+        android::tools(),
+        generic::tools(),
+        host::tools(),
+        memory::tools(),
+        mobile::tools(),
+        model::tools(),
+        screen::tools(),
+        web::tools(),
+    ];
+    families.into_iter().flatten().collect()
 }
+
+family!([]; action Action, assertion Assertion, query Query, memory Memory, meta Meta);
 
 /// A function from typed arguments to an answer.
 type Body<A> = for<'a> fn(A, &'a Call<'a>) -> BoxFuture<'a, Result<Answer, ToolError>>;
@@ -126,31 +184,39 @@ fn is_filled_in(arguments: &Value, error: &DecodeError) -> bool {
 /// The schema of arguments, whole: references into it would break where it is part of another.
 fn schema<A: JsonSchema>() -> serde_json::Value {
     let whole = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    whole
+    let mut schema = whole
         .into_generator()
         .into_root_schema_for::<A>()
-        .to_value()
-}
-
-/// Starts a built-in tool; it is shown to agents and recorded unless said otherwise.
-fn tool<A: DeserializeOwned + JsonSchema + 'static>(
-    name: &str,
-    kind: Kind,
-    description: &str,
-    body: Body<A>,
-) -> Builtin<A> {
-    Builtin {
-        spec: ToolSpec {
-            arguments: schema::<A>(),
-            ..ToolSpec::new(name, description, kind)
-        },
-        body,
-        rule: None,
-        arguments: PhantomData,
+        .to_value();
+    // An `Option` that is left out.
+    let properties = schema
+        .get_mut("properties")
+        .and_then(serde_json::Value::as_object_mut);
+    let properties = properties.into_iter().flat_map(|all| all.values_mut());
+    for property in properties.filter_map(serde_json::Value::as_object_mut) {
+        let types = property.get("type").and_then(|types| types.as_array());
+        if types.is_some_and(|types| types.contains(&"null".into())) {
+            property.entry("default").or_insert(serde_json::Value::Null);
+        }
     }
+    schema
 }
 
-impl<A: DeserializeOwned + 'static> Builtin<A> {
+impl<A: DeserializeOwned + JsonSchema + 'static> Builtin<A> {
+    /// A tool that is shown to agents and recorded unless said otherwise.
+    fn new(spec: ToolSpec, body: Body<A>) -> Self {
+        Self {
+            spec: ToolSpec {
+                arguments: schema::<A>(),
+                ..spec
+            },
+            body,
+            rule: None,
+            arguments: PhantomData,
+        }
+    }
+
+    /// Works on these platforms only.
     fn on(mut self, platforms: &[Platform]) -> Self {
         self.spec.platforms = platforms.to_vec();
         self
@@ -209,10 +275,6 @@ impl<A: DeserializeOwned + 'static> Builtin<A> {
         self.spec.recordable = false;
         self
     }
-
-    fn done(self) -> Arc<dyn Tool> {
-        Arc::new(self)
-    }
 }
 
 impl<A: DeserializeOwned + 'static> Tool for Builtin<A> {
@@ -245,10 +307,10 @@ impl<A: DeserializeOwned + 'static> Tool for Builtin<A> {
     }
 }
 
-/// No arguments.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
+arguments! {
+    /// No arguments.
+    struct Nothing {}
+}
 
 /// A word of a fixed list, in any case.
 fn caseless<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -259,4 +321,35 @@ where
     use serde::de::IntoDeserializer;
     let word = String::deserialize(deserializer)?.to_uppercase();
     T::deserialize(IntoDeserializer::<D::Error>::into_deserializer(word))
+}
+
+/// A direction in a trail.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+enum Way {
+    Up,
+    #[default]
+    Down,
+    Left,
+    Right,
+}
+
+impl From<Way> for Direction {
+    fn from(way: Way) -> Self {
+        match way {
+            Way::Up => Self::Up,
+            Way::Down => Self::Down,
+            Way::Left => Self::Left,
+            Way::Right => Self::Right,
+        }
+    }
+}
+
+/// What an argument is that is not given.
+fn number<const N: u32, T: From<u32>>() -> T {
+    N.into()
+}
+
+const fn yes() -> bool {
+    true
 }

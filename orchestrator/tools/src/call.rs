@@ -97,8 +97,6 @@ pub struct SessionScope {
     pub environment: Option<Arc<BTreeMap<String, String>>>,
     /// Ends everything the session does.
     pub cancel: CancellationToken,
-    /// What commands left running on this computer; it ends with the session.
-    running: Mutex<Vec<LeftRunning>>,
     /// What is dropped when the session ends.
     at_end: Mutex<Vec<Box<dyn Send>>>,
 }
@@ -168,12 +166,13 @@ pub struct CallTrace {
 }
 
 impl CallTrace {
-    pub(crate) fn set(&self, call: SourceCall) {
+    /// Tells what a tool source did.
+    pub fn set(&self, call: SourceCall) {
         *self.source.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
     }
 
     /// How many callbacks there were so far.
-    pub(crate) fn callbacks(&self) -> u32 {
+    pub fn callbacks(&self) -> u32 {
         let call = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         call.as_ref().map_or(0, |call| call.callbacks)
     }
@@ -185,7 +184,7 @@ impl CallTrace {
     }
 
     /// Other calls stand for this one.
-    pub(crate) fn delegate(&self) {
+    pub fn delegate(&self) {
         self.delegated.store(true, Ordering::Relaxed);
     }
 
@@ -219,7 +218,6 @@ impl SessionScope {
             folders,
             environment: None,
             cancel,
-            running: Mutex::new(Vec::new()),
             at_end: Mutex::new(Vec::new()),
         }
     }
@@ -233,12 +231,11 @@ impl SessionScope {
 
     /// Lets what a command left running go on until the session ends.
     pub(crate) fn keep_running(&self, left: LeftRunning) {
-        let running = self.running.lock();
-        running.unwrap_or_else(PoisonError::into_inner).push(left);
+        self.at_end(left);
     }
 
     /// Drops something when the session ends.
-    pub(crate) fn at_end(&self, what: impl Send + 'static) {
+    pub fn at_end(&self, what: impl Send + 'static) {
         let mut at_end = self.at_end.lock().unwrap_or_else(PoisonError::into_inner);
         at_end.push(Box::new(what));
     }

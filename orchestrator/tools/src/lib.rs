@@ -5,39 +5,25 @@
 
 pub mod builtin;
 mod call;
-mod callback;
 mod caller;
-pub mod commands;
 mod composed;
 mod document;
-mod invocation;
 mod math;
 mod mobile;
 mod naming;
 mod registry;
-mod reload;
 mod selectors;
-mod source;
-mod supervisor;
 mod templates;
 mod tool;
 pub mod toolsets;
 
 pub use builtin::{is_template, why_no_pattern};
 pub use call::{Call, CallTrace, Invoke, SessionScope, Target, Targets, ToolRequest};
-pub use callback::{CallbackLimits, CallbackReply, Callbacks};
 pub use caller::{Caller, Confines};
 pub use composed::{Composed, ToolFile, check_cycles};
-pub use invocation::Invocations;
 pub use naming::{NamingProblem, check_name};
 pub use registry::{Collisions, Missing, Registry, SharedRegistry};
 pub use selectors::{SelectorProblem, check_roles, check_selectors};
-pub use source::log::LogListener;
-pub use source::settings::{
-    Launch, LaunchProgram, Port, Protocol, RestartPolicy, Scope, SourceSettings, StopPolicy,
-    Transport,
-};
-pub use supervisor::{Reloaded, SourceFailure, SourceStatus, SupervisorOptions, ToolSources};
 pub use templates::{Surroundings, check_templates};
 pub use tool::{
     Access, Answer, CapturedScreen, DelegatedCall, Kind, Origin, Tool, ToolError, ToolSpec, Typed,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::{BoxFuture, Platform};
+use tokio::sync::watch;
 
 use crate::builtin;
 use crate::tool::{Origin, Tool};
@@ -155,7 +156,7 @@ impl std::error::Error for Collisions {}
 /// tool that it found. Cheap to clone.
 #[derive(Clone)]
 pub struct SharedRegistry {
-    current: Arc<RwLock<Arc<Registry>>>,
+    current: Arc<watch::Sender<Arc<Registry>>>,
     renew: Option<Arc<Renew>>,
 }
 
@@ -166,7 +167,7 @@ impl SharedRegistry {
     /// Shares a registry.
     pub fn new(registry: Registry) -> Self {
         Self {
-            current: Arc::new(RwLock::new(Arc::new(registry))),
+            current: Arc::new(watch::Sender::new(Arc::new(registry))),
             renew: None,
         }
     }
@@ -196,12 +197,12 @@ impl SharedRegistry {
 
     /// The registry as it is now.
     pub fn snapshot(&self) -> Arc<Registry> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.current.borrow())
     }
 
     /// Lets calls from now on find other tools.
     pub fn replace(&self, registry: Registry) {
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
+        self.current.send_replace(Arc::new(registry));
     }
 }
 

@@ -5,7 +5,6 @@
 mod android;
 mod apps;
 mod arguments;
-mod commands;
 mod expecting;
 mod gestures;
 mod lab;

@@ -13,13 +13,13 @@ use packtrain_engine::Plan;
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{Recorded, lineage};
 use packtrain_model::{AttemptNumber, RunId, SessionId, SessionIndex};
+use packtrain_sources::{
+    CallbackLimits, Callbacks, Launch, LaunchProgram, LogListener, Port, Protocol, RestartPolicy,
+    Scope, SourceSettings, SourceStatus, StopPolicy, SupervisorOptions, ToolSources, Transport,
+};
 use packtrain_terminal::exit::CliError;
 use packtrain_terminal::render;
-use packtrain_tools::{
-    CallbackLimits, Callbacks, Launch, LaunchProgram, LogListener, Origin, Port, Protocol,
-    Registry, RestartPolicy, Scope, SessionScope, SharedRegistry, SourceSettings, SourceStatus,
-    StopPolicy, SupervisorOptions, ToolSources, ToolSpec, Transport, check_name,
-};
+use packtrain_tools::{Origin, Registry, SessionScope, SharedRegistry, ToolSpec, check_name};
 use serde::{Deserialize, Serialize};
 use tokio_util::task::AbortOnDropHandle;
 

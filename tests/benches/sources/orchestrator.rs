@@ -18,11 +18,12 @@ use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::{DecodeError, Value};
 use packtrain_model::{AttemptNumber, RunId, SessionId, SessionIndex};
 use packtrain_record::JournalWriter;
-use packtrain_testing::{Script, scripted};
-use packtrain_tools::{
-    Answer, Call, CallbackLimits, Callbacks, Caller, Kind, Launch, LaunchProgram, Registry,
-    SourceSettings, SupervisorOptions, Tool, ToolError, ToolSources, ToolSpec, Transport,
+use packtrain_sources::{
+    CallbackLimits, Callbacks, Launch, LaunchProgram, SourceSettings, SupervisorOptions,
+    ToolSources, Transport,
 };
+use packtrain_testing::{Script, scripted};
+use packtrain_tools::{Answer, Call, Caller, Kind, Registry, Tool, ToolError, ToolSpec};
 use packtrain_workplace::disk::Disk;
 
 use crate::ROUNDS;

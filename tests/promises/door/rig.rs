@@ -9,7 +9,8 @@ use std::time::Duration;
 use packtrain_door::callbacks::CallbackServer;
 use packtrain_door::door::{Door, Policy, Serving, Tokens};
 use packtrain_door::front::{self, SessionLimits, Sessions, Visitor};
-use packtrain_tools::{CallbackLimits, Callbacks, Invocations, Registry, SharedRegistry};
+use packtrain_sources::{CallbackLimits, Callbacks, Invocations};
+use packtrain_tools::{Registry, SharedRegistry};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,

@@ -51,29 +51,6 @@ fn a_source_that_may_not_be_started_again_stays_down_and_others_go_on() {
 }
 
 #[test]
-fn a_source_that_dies_again_and_again_is_given_up_within_its_budget() {
-    let keys = "transport: stdio, scope: per-run, restart: { max: 2, backoff: 10ms..20ms }";
-    let mut bench = Bench::new().source("bad", "", keys);
-    for trail in ["a", "b", "c", "d", "e"] {
-        bench = bench.trail(trail, &["bad_crash: {}"]);
-    }
-    bench.run(1, 2);
-    bench.ended(
-        "c",
-        "infrastructure source",
-        &["died while `bad_crash`", "exit code: 42"],
-    );
-    let given_up = [
-        "and stays down: it was started again 2 times within 300 s",
-        "exit code: 42",
-    ];
-    for trail in ["d", "e"] {
-        bench.ended(trail, "infrastructure source", &given_up);
-    }
-    assert_eq!(bench.recorded("bad", "start").len(), 3);
-}
-
-#[test]
 fn a_call_that_is_silent_too_long_is_the_source_s_fault_and_its_server_is_told() {
     for transport in ["stdio", "http"] {
         let keys = format!("transport: {transport}, scope: per-run, callTimeout: 300ms");

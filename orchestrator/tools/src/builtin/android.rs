@@ -2,186 +2,145 @@
 
 mod broadcast;
 
-use std::sync::Arc;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use packtrain_drivers::{AndroidCommand, AppCommand, Command, Observation, Platform};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::tool;
+use crate::builtin::{Tools, yes};
 use crate::call::Call;
-use crate::tool::{Answer, Kind, Tool, ToolError};
+use crate::tool::{Answer, ToolError};
 use broadcast::SendBroadcast;
 
 const ANDROID: &[Platform] = &[Platform::Android];
 
+family!(ANDROID; action Action);
+
 /// Lines of a failed command's output that are kept.
 const OUTPUT: usize = 20;
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+pub(super) fn tools() -> Tools {
     let mut tools = shell();
     tools.extend(files());
     tools
 }
 
-fn shell() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<AdbShell>(
+fn shell() -> Tools {
+    tools![
+        action::<AdbShell>(
             "android_adbShell",
-            Kind::Action,
             "Runs a command on the device and answers its output. Each argument reaches the \
              program as it is written.",
-            |arguments, call| Box::pin(async move { adb_shell(arguments, call).await }),
+            body!(|arguments, call| adb_shell(arguments, call).await),
         )
-        .on(ANDROID)
         .internal()
         .unrecorded()
         .code("command")
-        .running_device_commands()
-        .done(),
-        tool::<GrantPermissions>(
+        .running_device_commands(),
+        action::<GrantPermissions>(
             "android_grantPermissions",
-            Kind::Action,
             "Grants an app runtime permissions, so that it does not ask for them.",
-            |arguments, call| {
-                Box::pin(async move {
-                    if arguments.permissions.is_empty() {
-                        return Ok(Answer::text("no permissions to grant"));
-                    }
-                    let command = AppCommand::Grant {
-                        id: arguments.app_id,
-                        permissions: arguments.permissions,
-                    };
-                    call.act(Command::App(command)).await
-                })
-            },
+            body!(|arguments, call| {
+                if arguments.permissions.is_empty() {
+                    return Ok(Answer::text("no permissions to grant"));
+                }
+                let command = AppCommand::Grant {
+                    id: arguments.app_id,
+                    permissions: arguments.permissions,
+                };
+                call.act(Command::App(command)).await
+            }),
         )
-        .on(ANDROID)
-        .internal()
-        .done(),
-        tool::<GrantAppOps>(
+        .internal(),
+        action::<GrantAppOps>(
             "android_grantAppOpsPermission",
-            Kind::Action,
             "Allows an app an operation such as SYSTEM_ALERT_WINDOW.",
-            |arguments, call| {
-                Box::pin(async move {
-                    if arguments.permission.starts_with("android.permission.") {
-                        return Err(ToolError::Failed {
-                            message: "operations are named without `android.permission.`"
-                                .to_owned(),
-                            log: Vec::new(),
-                            hint: Some(
-                                "runtime permissions are for `android_grantPermissions`".to_owned(),
-                            ),
-                        });
-                    }
-                    let command = AndroidCommand::AppOp {
-                        id: arguments.app_id,
-                        operation: arguments.permission,
-                    };
-                    call.act(Command::Android(command)).await
-                })
-            },
+            body!(|arguments, call| {
+                if arguments.permission.starts_with("android.permission.") {
+                    return Err(ToolError::Failed {
+                        message: "operations are named without `android.permission.`".to_owned(),
+                        log: Vec::new(),
+                        hint: Some(
+                            "runtime permissions are for `android_grantPermissions`".to_owned(),
+                        ),
+                    });
+                }
+                let command = AndroidCommand::AppOp {
+                    id: arguments.app_id,
+                    operation: arguments.permission,
+                };
+                call.act(Command::Android(command)).await
+            }),
         )
-        .on(ANDROID)
-        .internal()
-        .done(),
-        tool::<SendBroadcast>(
+        .internal(),
+        action::<SendBroadcast>(
             "android_sendBroadcast",
-            Kind::Action,
             "Sends a broadcast to a receiver of an app.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let command = arguments.command()?;
-                    call.act(Command::Android(command)).await
-                })
-            },
+            body!(|arguments, call| {
+                let command = arguments.command()?;
+                call.act(Command::Android(command)).await
+            }),
         )
-        .on(ANDROID)
         .internal()
-        .unrecorded()
-        .done(),
-        tool::<DemoMode>(
+        .unrecorded(),
+        action::<DemoMode>(
             "android_systemUiDemoMode",
-            Kind::Action,
             "Freezes clock, battery and signal in the status bar, or lets them go on.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let DemoMode { enable } = arguments;
-                    call.act(Command::Android(AndroidCommand::DemoMode { enable }))
-                        .await
-                })
-            },
+            body!(|arguments, call| {
+                let DemoMode { enable } = arguments;
+                call.act(Command::Android(AndroidCommand::DemoMode { enable }))
+                    .await
+            }),
         )
-        .on(ANDROID)
-        .internal()
-        .done(),
+        .internal(),
     ]
 }
 
-fn files() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<WriteBytes>(
+fn files() -> Tools {
+    tools![
+        action::<WriteBytes>(
             "android_writeBytesToFile",
-            Kind::Action,
             "Writes a file at a path on the device.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let path = device_path(arguments.device_path)?;
-                    let bytes = decoded(&arguments.base64_content)?;
-                    write(call, path, bytes).await
-                })
-            },
+            body!(|arguments, call| {
+                let path = device_path(arguments.device_path)?;
+                let bytes = decoded(&arguments.base64_content)?;
+                write(call, path, bytes).await
+            }),
         )
-        .on(ANDROID)
         .internal()
         .unrecorded()
-        .hiding("base64Content")
-        .done(),
-        tool::<WriteToDownloads>(
+        .hiding("base64Content"),
+        action::<WriteToDownloads>(
             "android_writeFileToDownloads",
-            Kind::Action,
             "Writes a text file into the device's downloads.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let name = file_name(&arguments.file_name)?;
-                    let path = format!("/storage/emulated/0/Download/{name}");
-                    write(call, path, arguments.content.into_bytes()).await
-                })
-            },
+            body!(|arguments, call| {
+                let name = file_name(&arguments.file_name)?;
+                let path = format!("/storage/emulated/0/Download/{name}");
+                write(call, path, arguments.content.into_bytes()).await
+            }),
         )
-        .on(ANDROID)
         .internal()
-        .unrecorded()
-        .done(),
-        tool::<WriteImage>(
+        .unrecorded(),
+        action::<WriteImage>(
             "android_writeImageToMediaStore",
-            Kind::Action,
             "Writes an image into the device's pictures and makes the gallery see it.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let name = file_name(&arguments.file_name)?.to_owned();
-                    let bytes = decoded(&arguments.base64_content)?;
-                    let said = format!("wrote {} bytes to Pictures/{name}", bytes.len());
-                    let command = AndroidCommand::AddMedia {
-                        name,
-                        bytes,
-                        mime: arguments.mime_type,
-                    };
-                    let answer = call.act(Command::Android(command)).await?;
-                    Ok(Answer {
-                        text: Some(said),
-                        ..answer
-                    })
+            body!(|arguments, call| {
+                let name = file_name(&arguments.file_name)?.to_owned();
+                let bytes = decoded(&arguments.base64_content)?;
+                let said = format!("wrote {} bytes to Pictures/{name}", bytes.len());
+                let command = AndroidCommand::AddMedia {
+                    name,
+                    bytes,
+                    mime: arguments.mime_type,
+                };
+                let answer = call.act(Command::Android(command)).await?;
+                Ok(Answer {
+                    text: Some(said),
+                    ..answer
                 })
-            },
+            }),
         )
-        .on(ANDROID)
         .internal()
-        .unrecorded()
-        .done(),
+        .unrecorded(),
     ]
 }
 
@@ -280,74 +239,59 @@ fn decoded(base64: &str) -> Result<Vec<u8>, ToolError> {
         .map_err(|error| ToolError::failed(format!("`base64Content` is no base64: {error}")))
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct AdbShell {
-    /// Program and arguments: `[am, force-stop, com.example]`.
-    command: Vec<String>,
-    /// Package name of a debuggable app to run it as.
-    #[serde(default)]
-    run_as: Option<String>,
+arguments! {
+    struct AdbShell {
+        /// Program and arguments: `[am, force-stop, com.example]`.
+        command: Vec<String>,
+        /// Package name of a debuggable app to run it as.
+        run_as: Option<String>,
+    }
+
+    struct GrantPermissions {
+        /// Package name.
+        app_id: String,
+        /// `android.permission.CAMERA` ...
+        permissions: Vec<String>,
+    }
+
+    struct GrantAppOps {
+        /// Package name.
+        app_id: String,
+        /// The operation: `MANAGE_EXTERNAL_STORAGE`, `SYSTEM_ALERT_WINDOW` ...
+        permission: String,
+    }
+
+    struct DemoMode {
+        /// Freeze, or let go on.
+        #[serde(default = "yes")]
+        enable: bool,
+    }
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct GrantPermissions {
-    /// Package name.
-    app_id: String,
-    /// `android.permission.CAMERA` ...
-    permissions: Vec<String>,
-}
+arguments! {
+    struct WriteBytes {
+        /// Path on the device, from the root: `/sdcard/Pictures/logo.png`.
+        device_path: String,
+        /// The content in base64.
+        base64_content: String,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct GrantAppOps {
-    /// Package name.
-    app_id: String,
-    /// The operation: `MANAGE_EXTERNAL_STORAGE`, `SYSTEM_ALERT_WINDOW` ...
-    permission: String,
-}
+    struct WriteToDownloads {
+        /// Name of the file: `setup.json`.
+        file_name: String,
+        /// The content.
+        content: String,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct DemoMode {
-    /// Freeze, or let go on.
-    #[serde(default = "yes")]
-    enable: bool,
-}
-
-const fn yes() -> bool {
-    true
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WriteBytes {
-    /// Path on the device, from the root: `/sdcard/Pictures/logo.png`.
-    device_path: String,
-    /// The content in base64.
-    base64_content: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WriteToDownloads {
-    /// Name of the file: `setup.json`.
-    file_name: String,
-    /// The content.
-    content: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WriteImage {
-    /// Name of the file: `photo.png`.
-    file_name: String,
-    /// The content in base64.
-    base64_content: String,
-    /// What kind of file it is.
-    #[serde(default = "png")]
-    mime_type: String,
+    struct WriteImage {
+        /// Name of the file: `photo.png`.
+        file_name: String,
+        /// The content in base64.
+        base64_content: String,
+        /// What kind of file it is.
+        #[serde(default = "png")]
+        mime_type: String,
+    }
 }
 
 fn png() -> String {

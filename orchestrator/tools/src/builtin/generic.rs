@@ -1,92 +1,72 @@
 //! Tools of every platform that neither touch the memory nor need a model.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::{Command, SnapshotDetail};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::tool;
-use crate::tool::{Answer, Kind, Tool, ToolError};
+use crate::builtin::{Tools, action, meta, number, query};
+use crate::tool::{Answer, ToolError};
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<Wait>(
+pub(super) fn tools() -> Tools {
+    tools![
+        action::<Wait>(
             "wait",
-            Kind::Action,
             "Waits a number of seconds. Tools wait for what they need by themselves; this is for \
              what cannot be seen.",
-            |arguments, call| {
-                Box::pin(async move {
-                    call.pause(Duration::from_secs(arguments.time_to_wait_in_seconds))
-                        .await?;
-                    Ok(Answer::default())
-                })
-            },
-        )
-        .done(),
-        tool::<RunTrail>(
+            body!(|arguments, call| {
+                call.pause(Duration::from_secs(arguments.time_to_wait_in_seconds))
+                    .await?;
+                Ok(Answer::default())
+            }),
+        ),
+        action::<RunTrail>(
             "runTrail",
-            Kind::Action,
             "Runs another trail's steps here, in the same session.",
-            |arguments, call| {
-                Box::pin(async move { call.invoker.run_trail(&arguments.path, call).await })
-            },
+            body!(|arguments, call| call.invoker.run_trail(&arguments.path, call).await),
         )
-        .running("path")
-        .done(),
-        tool::<TakeSnapshot>(
+        .running("path"),
+        query::<TakeSnapshot>(
             "takeSnapshot",
-            Kind::Query,
             "Keeps a picture and a reading of the screen under a name.",
             |_, call| {
                 Box::pin(
                     async move { call.act(Command::Snapshot(SnapshotDetail::default())).await },
                 )
             },
-        )
-        .done(),
-        tool::<ObjectiveStatus>(
+        ),
+        meta::<ObjectiveStatus>(
             "objectiveStatus",
-            Kind::Meta,
             "Says whether the step's objective is reached.",
-            |arguments, _| {
-                Box::pin(async move {
-                    match arguments.status {
-                        Status::Failed => Err(ToolError::failed(arguments.explanation)),
-                        Status::InProgress | Status::Completed => {
-                            Ok(Answer::text(arguments.explanation))
-                        }
+            body!(|arguments, _| {
+                match arguments.status {
+                    Status::Failed => Err(ToolError::failed(arguments.explanation)),
+                    Status::InProgress | Status::Completed => {
+                        Ok(Answer::text(arguments.explanation))
                     }
-                })
-            },
-        )
-        .done(),
+                }
+            }),
+        ),
     ]
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Wait {
-    /// Seconds.
-    #[serde(default = "five")]
-    time_to_wait_in_seconds: u64,
-    /// Why, for readers.
-    #[serde(default)]
-    #[expect(dead_code, reason = "for readers of the trail")]
-    reasoning: Option<String>,
+arguments! {
+    struct Wait {
+        /// Seconds.
+        #[serde(default = "number::<5, u64>")]
+        time_to_wait_in_seconds: u64,
+        /// Why, for readers.
+        #[expect(dead_code, reason = "for readers of the trail")]
+        reasoning: Option<String>,
+    }
 }
 
-const fn five() -> u64 {
-    5
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct RunTrail {
-    /// Path of the trail file, relative to this trail's folder or the working directory.
-    path: String,
+arguments! {
+    struct RunTrail {
+        /// Path of the trail file, relative to this trail's folder or the working directory.
+        path: String,
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -99,18 +79,17 @@ struct TakeSnapshot {
     /// Name of the screen: `login`.
     screen_name: String,
     /// What it shows.
-    #[serde(default)]
     description: Option<String>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ObjectiveStatus {
-    /// Why.
-    explanation: String,
-    /// How far it is.
-    #[serde(deserialize_with = "super::caseless")]
-    status: Status,
+arguments! {
+    struct ObjectiveStatus {
+        /// Why.
+        explanation: String,
+        /// How far it is.
+        #[serde(deserialize_with = "super::caseless")]
+        status: Status,
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]

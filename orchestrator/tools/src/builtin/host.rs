@@ -1,57 +1,46 @@
 //! Tools that run programs on this computer.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::ActionReport;
 use packtrain_program::output;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::tool;
+use crate::builtin::{Tools, action};
 use crate::call::Call;
-use crate::tool::{Answer, Kind, Tool, ToolError};
+use crate::tool::{Answer, ToolError};
 
 /// Bytes of each output that are kept; the rest is read and dropped.
 const MOST_OUTPUT: usize = 256 * 1024;
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<Exec>(
+pub(super) fn tools() -> Tools {
+    tools![
+        action::<Exec>(
             "exec",
-            Kind::Action,
             "Runs a program on this computer and expects an exit code. Answers its output.",
-            |mut arguments, call| {
-                Box::pin(async move {
-                    let options = arguments.options();
-                    run(arguments.argv, options, call).await
-                })
-            },
+            body!(|mut arguments, call| {
+                let options = arguments.options();
+                run(arguments.argv, options, call).await
+            }),
         )
         .internal()
         .unrecorded()
         .running_host_commands()
         .code("argv")
-        .running_host_commands()
-        .done(),
-        tool::<RunCommand>(
+        .running_host_commands(),
+        action::<RunCommand>(
             "runCommand",
-            Kind::Action,
             "Runs a shell command on this computer and expects an exit code. Answers its output.",
-            |mut arguments, call| {
-                Box::pin(async move {
-                    let options = arguments.options();
-                    let argv = vec!["sh".into(), "-c".into(), arguments.command];
-                    run(argv, options, call).await
-                })
-            },
+            body!(|mut arguments, call| {
+                let options = arguments.options();
+                let argv = vec!["sh".into(), "-c".into(), arguments.command];
+                run(argv, options, call).await
+            }),
         )
         .internal()
         .unrecorded()
         .running_host_commands()
         .code("command")
-        .running_host_commands()
-        .done(),
+        .running_host_commands(),
     ]
 }
 
@@ -144,23 +133,18 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
 /// which type is wanted.
 macro_rules! with_options {
     (struct $name:ident { $($fields:tt)* }) => {
-        #[derive(Deserialize, JsonSchema)]
-        #[serde(rename_all = "camelCase", deny_unknown_fields)]
-        struct $name {
+        arguments! { struct $name {
             $($fields)*
             /// Where it runs; the working directory when not given.
-            #[serde(default)]
             working_dir: Option<String>,
             /// The exit code of success.
             #[serde(default)]
             expected_exit_code: i32,
             /// Only lines that match are answered.
-            #[serde(default)]
             output_filter_regex: Option<String>,
             /// How long it may take; as long as the step when not given.
-            #[serde(default)]
             timeout_seconds: Option<u64>,
-        }
+        } }
 
         impl $name {
             fn options(&mut self) -> Options {

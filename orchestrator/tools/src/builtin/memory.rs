@@ -1,82 +1,63 @@
 //! Tools that compare and print what the session remembers. Templates in their arguments were
 //! filled in before they are called.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::{Nothing, tool};
+use crate::builtin::{Nothing, Tools, assertion, memory};
 use crate::math;
-use crate::tool::{Answer, Kind, Tool, ToolError};
+use crate::tool::{Answer, ToolError};
 
 /// Differences up to this are no difference.
 const CLOSE: f64 = 0.0001;
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<Compare>(
+pub(super) fn tools() -> Tools {
+    tools![
+        assertion::<Compare>(
             "assertEquals",
-            Kind::Assertion,
             "Expects two texts to be equal.",
-            |arguments, _| {
-                Box::pin(async move {
-                    if arguments.actual == arguments.expected {
-                        return Ok(Answer::default());
-                    }
-                    Err(ToolError::failed(format!(
-                        "expected {:?}, got {:?}",
-                        arguments.expected, arguments.actual
-                    )))
-                })
-            },
-        )
-        .done(),
-        tool::<Compare>(
+            body!(|arguments, _| {
+                if arguments.actual == arguments.expected {
+                    return Ok(Answer::default());
+                }
+                Err(ToolError::failed(format!(
+                    "expected {:?}, got {:?}",
+                    arguments.expected, arguments.actual
+                )))
+            }),
+        ),
+        assertion::<Compare>(
             "assertNotEquals",
-            Kind::Assertion,
             "Expects two texts to differ.",
-            |arguments, _| {
-                Box::pin(async move {
-                    if arguments.actual != arguments.expected {
-                        return Ok(Answer::default());
-                    }
-                    Err(ToolError::failed(format!(
-                        "expected something other than {:?}",
-                        arguments.expected
-                    )))
-                })
-            },
-        )
-        .done(),
-        tool::<Math>(
+            body!(|arguments, _| {
+                if arguments.actual != arguments.expected {
+                    return Ok(Answer::default());
+                }
+                Err(ToolError::failed(format!(
+                    "expected something other than {:?}",
+                    arguments.expected
+                )))
+            }),
+        ),
+        assertion::<Math>(
             "assertMath",
-            Kind::Assertion,
             "Expects an arithmetic expression to have a value: `{{price}} * 2`.",
-            |arguments, _| Box::pin(async move { assert_math(&arguments) }),
-        )
-        .done(),
-        tool::<Nothing>(
+            body!(|arguments, _| assert_math(&arguments)),
+        ),
+        memory::<Nothing>(
             "dumpMemory",
-            Kind::Memory,
             "Answers what the session remembers, secrets redacted.",
-            |Nothing {}, call| {
-                Box::pin(async move {
-                    let memory = call.session.memory();
-                    let lines: Vec<_> = memory
-                        .shown()
-                        .into_iter()
-                        .map(|(name, value)| format!("{name} = {value}"))
-                        .collect();
-                    Ok(Answer::text(if lines.is_empty() {
-                        "(nothing)".to_owned()
-                    } else {
-                        lines.join("\n")
-                    }))
-                })
-            },
-        )
-        .done(),
+            body!(|Nothing {}, call| {
+                let memory = call.session.memory();
+                let lines: Vec<_> = memory
+                    .shown()
+                    .into_iter()
+                    .map(|(name, value)| format!("{name} = {value}"))
+                    .collect();
+                Ok(Answer::text(if lines.is_empty() {
+                    "(nothing)".to_owned()
+                } else {
+                    lines.join("\n")
+                }))
+            }),
+        ),
     ]
 }
 
@@ -102,20 +83,18 @@ fn assert_math(arguments: &Math) -> Result<Answer, ToolError> {
     )))
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Compare {
-    /// What is there.
-    actual: String,
-    /// What should be there.
-    expected: String,
-}
+arguments! {
+    struct Compare {
+        /// What is there.
+        actual: String,
+        /// What should be there.
+        expected: String,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Math {
-    /// Numbers, `+ - * / % ^`, parentheses, `abs sqrt floor ceil round`.
-    expression: String,
-    /// Its value.
-    expected: String,
+    struct Math {
+        /// Numbers, `+ - * / % ^`, parentheses, `abs sqrt floor ceil round`.
+        expression: String,
+        /// Its value.
+        expected: String,
+    }
 }

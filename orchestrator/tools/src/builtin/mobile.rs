@@ -13,34 +13,35 @@ mod scroll;
 mod text;
 mod typing;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::selector::NodeSelector;
-use packtrain_drivers::{BoxFuture, Direction, Platform};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use packtrain_drivers::{BoxFuture, Platform};
 
 use self::maestro::Element;
-use crate::mobile::ELEMENT_TIMEOUT;
+use crate::builtin::{InvalidArgument, Tools};
 use crate::mobile::element_query::ElementQuery;
-use crate::tool::{Answer, Tool, ToolError};
+use crate::mobile::{ELEMENT_TIMEOUT, PHONES};
+use crate::tool::{Answer, ToolError};
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    let mut tools = Vec::new();
-    tools.extend(app::tools());
-    tools.extend(element::tools());
-    tools.extend(expect::tools());
-    tools.extend(gesture::tools());
-    tools.extend(maestro::tools());
-    tools.extend(query::tools());
-    tools.extend(reference::tools());
-    tools.extend(screen::tools());
-    tools.extend(scroll::tools());
-    tools.extend(text::tools());
-    tools.extend(typing::tools());
-    tools
+pub(super) fn tools() -> Tools {
+    let families = [
+        app::tools(),
+        element::tools(),
+        expect::tools(),
+        gesture::tools(),
+        maestro::tools(),
+        query::tools(),
+        reference::tools(),
+        screen::tools(),
+        scroll::tools(),
+        text::tools(),
+        typing::tools(),
+    ];
+    families.into_iter().flatten().collect()
 }
+
+family!(PHONES; action Action, assertion Assertion, query Query);
 
 /// What a tool's body returns.
 type Answering<'a> = BoxFuture<'a, Result<Answer, ToolError>>;
@@ -66,36 +67,12 @@ fn named(
     }
 }
 
+/// Whether one of both is there.
+fn either(newer: Option<NodeSelector>, older: Option<Element>) -> Result<(), InvalidArgument> {
+    let one = newer.map(drop).or(older.map(drop));
+    one.ok_or_else(|| no_selector().into())
+}
+
 fn no_selector() -> ToolError {
     ToolError::failed("`nodeSelector` is missing")
-}
-
-/// A direction in a trail.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-enum Way {
-    Up,
-    #[default]
-    Down,
-    Left,
-    Right,
-}
-
-impl From<Way> for Direction {
-    fn from(way: Way) -> Self {
-        match way {
-            Way::Up => Self::Up,
-            Way::Down => Self::Down,
-            Way::Left => Self::Left,
-            Way::Right => Self::Right,
-        }
-    }
-}
-
-const fn yes() -> bool {
-    true
-}
-
-const fn one_second() -> u64 {
-    1_000
 }

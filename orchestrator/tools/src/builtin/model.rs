@@ -1,47 +1,37 @@
 //! Tools that need a model which looks at the screen. Their names are known, so that a trail that
 //! uses them is told what it lacks instead of that the tool does not exist.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::tool;
-use crate::tool::{Kind, Tool, ToolError};
+use crate::builtin::{Tools, assertion, memory};
+use crate::tool::ToolError;
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<Ask>(
+pub(super) fn tools() -> Tools {
+    tools![
+        assertion::<Ask>(
             "assertWithAi",
-            Kind::Assertion,
             "Expects a model to agree with a statement about the screen. Needs an agent.",
             |_, _| Box::pin(async { Err(ToolError::NeedsAgent("assertWithAi".to_owned())) }),
-        )
-        .done(),
-        tool::<Remember>(
+        ),
+        memory::<Remember>(
             "rememberText",
-            Kind::Memory,
             "Remembers a text that a model reads off the screen. Needs an agent.",
             |_, _| Box::pin(async { Err(ToolError::NeedsAgent("rememberText".to_owned())) }),
         )
-        .remembering("variable")
-        .done(),
-        tool::<Remember>(
+        .remembering("variable"),
+        memory::<Remember>(
             "rememberNumber",
-            Kind::Memory,
             "Remembers a number that a model reads off the screen. Needs an agent.",
             |_, _| Box::pin(async { Err(ToolError::NeedsAgent("rememberNumber".to_owned())) }),
         )
-        .remembering("variable")
-        .done(),
-        tool::<Remember>(
+        .remembering("variable"),
+        memory::<Remember>(
             "rememberWithAi",
-            Kind::Memory,
             "Remembers what a model answers about the screen. Needs an agent.",
             |_, _| Box::pin(async { Err(ToolError::NeedsAgent("rememberWithAi".to_owned())) }),
         )
-        .remembering("variable")
-        .done(),
+        .remembering("variable"),
     ]
 }
 

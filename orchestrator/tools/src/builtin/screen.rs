@@ -14,54 +14,38 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::reading::ReadScreen;
-use super::{Nothing, tool};
+use crate::builtin::{Nothing, Tools, assertion, query};
 use crate::call::Call;
 use crate::mobile::element_query::{ElementQuery, Says, Words};
 use crate::mobile::watch::{Watch, look};
 use crate::mobile::words::text_of;
-use crate::tool::{Answer, CapturedScreen, Kind, Tool, ToolError, Typed};
+use crate::tool::{Answer, CapturedScreen, ToolError, Typed};
 
 /// How long an assertion may take, in milliseconds.
 const ASSERTION_MS: u64 = 5_000;
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<Sought>(
-            "isVisible",
-            Kind::Query,
-            "Answers whether an element is visible: `{\"visible\": true}`.",
-            |arguments, call| {
-                Box::pin(async move {
+pub(super) fn tools() -> Tools {
+    tools![
+        query::<Sought>("isVisible", "Answers whether an element is visible: `{\"visible\": true}`.",
+            body!(|arguments, call| {
                     let seen = arguments.seen(call).await?;
                     Ok(Answer::data(json!({ "visible": seen.count > 0 })))
-                })
-            },
+                }),
         )
-        .internal()
-        .done(),
-        tool::<Shown>(
-            "hasText",
-            Kind::Query,
-            "Answers whether the screen shows a text anywhere: `{\"found\": true}`.",
-            |Shown { text }, call| {
-                Box::pin(async move {
+        .internal(),
+        query::<Shown>("hasText", "Answers whether the screen shows a text anywhere: `{\"found\": true}`.",
+            body!(|Shown { text }, call| {
                     let sought = Sought {
                         text: Some(text),
                         ..Sought::default()
                     };
                     let seen = sought.seen(call).await?;
                     Ok(Answer::data(json!({ "found": seen.count > 0 })))
-                })
-            },
+                }),
         )
-        .internal()
-        .done(),
-        tool::<Identified>(
-            "getElementText",
-            Kind::Query,
-            "Answers the text of the first visible element of an id: `{\"text\": \"Save\"}`, or `{}`.",
-            |Identified { id }, call| {
-                Box::pin(async move {
+        .internal(),
+        query::<Identified>("getElementText", "Answers the text of the first visible element of an id: `{\"text\": \"Save\"}`, or `{}`.",
+            body!(|Identified { id }, call| {
                     let sought = Sought {
                         id: Some(id),
                         ..Sought::default()
@@ -71,30 +55,18 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
                         Some(text) => json!({ "text": text }),
                         None => json!({}),
                     }))
-                })
-            },
+                }),
         )
-        .internal()
-        .done(),
-        tool::<Sought>(
-            "getElementCount",
-            Kind::Query,
-            "Answers how many visible elements match: `{\"count\": 3}`.",
-            |arguments, call| {
-                Box::pin(async move {
+        .internal(),
+        query::<Sought>("getElementCount", "Answers how many visible elements match: `{\"count\": 3}`.",
+            body!(|arguments, call| {
                     let seen = arguments.seen(call).await?;
                     Ok(Answer::data(json!({ "count": seen.count })))
-                })
-            },
+                }),
         )
-        .internal()
-        .done(),
-        tool::<Sought>(
-            "web_assertVisible",
-            Kind::Assertion,
-            "Expects an element to be visible, by its id, what it shows, or both. Packtrain's own.",
-            |arguments, call| {
-                Box::pin(async move {
+        .internal(),
+        assertion::<Sought>("web_assertVisible", "Expects an element to be visible, by its id, what it shows, or both. Packtrain's own.",
+            body!(|arguments, call| {
                     let limit = arguments.timeout_ms.unwrap_or(ASSERTION_MS);
                     let what = arguments.description();
                     let arguments = Sought {
@@ -108,28 +80,18 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
                         ))),
                         _ => Ok(Answer::default()),
                     }
-                })
-            },
+                }),
         )
         .on(&[Platform::Web])
-        .internal()
-        .done(),
-        tool::<ReadScreen>(
-            "readScreen",
-            Kind::Query,
-            "Reads the screen: one element a line, with references that other tools take.",
+        .internal(),
+        query::<ReadScreen>("readScreen", "Reads the screen: one element a line, with references that other tools take.",
             |arguments, call| Box::pin(arguments.read(call)),
         )
-        .internal()
-        .done(),
-        tool::<Nothing>(
-            "captureScreen",
-            Kind::Query,
-            "Takes a picture and a reading of the screen and answers the reading.",
+        .internal(),
+        query::<Nothing>("captureScreen", "Takes a picture and a reading of the screen and answers the reading.",
             |Nothing {}, call| Box::pin(capture(call)),
         )
-        .internal()
-        .done(),
+        .internal(),
     ]
 }
 
@@ -236,29 +198,24 @@ fn seen_of(wanted: &ElementQuery, snapshot: &Snapshot) -> Seen {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Sought {
     /// A text somewhere in what the element says, in any case.
-    #[serde(default)]
     text: Option<String>,
     /// Its id: Android's resource id, iOS's identifier, on pages `id` or `data-testid`.
-    #[serde(default)]
     id: Option<String>,
     /// The whole text as it is written, in this case.
     #[serde(default)]
     exact: bool,
     /// How long to wait for a first one, in milliseconds; not at all when not given.
-    #[serde(default)]
     timeout_ms: Option<u64>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Shown {
-    /// The text, in any case.
-    text: String,
-}
+arguments! {
+    struct Shown {
+        /// The text, in any case.
+        text: String,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Identified {
-    /// Its id, as in `isVisible`.
-    id: String,
+    struct Identified {
+        /// Its id, as in `isVisible`.
+        id: String,
+    }
 }

@@ -5,7 +5,6 @@ mod assertions;
 mod queries;
 mod rules;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::{
@@ -16,14 +15,18 @@ use self::arguments::{
     AnswerDialogs, ApplyCookies, Element, Evaluate, FillSecret, Navigate, Navigation, PressKey,
     Resize, Scroll, Select, Type, Upload, Wait, WaitForUrl,
 };
-pub use self::rules::why_no_pattern;
-use super::tool;
+use crate::builtin::Tools;
 use crate::call::Call;
-use crate::tool::{Answer, Kind, Tool, ToolError, Typed};
+use crate::tool::{Answer, ToolError, Typed};
+
+pub use self::rules::why_no_pattern;
+use self::rules::{named, regular};
 
 const WEB: &[Platform] = &[Platform::Web];
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+family!(WEB; action Action, assertion Assertion, query Query);
+
+pub(super) fn tools() -> Tools {
     let mut tools = actions();
     tools.extend(assertions::assertions());
     tools.extend(queries::queries());
@@ -31,15 +34,11 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
 }
 
 #[expect(clippy::too_many_lines, reason = "one entry per tool")]
-fn actions() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<Navigate>(
-            "web_navigate",
-            Kind::Action,
-            "Opens an address, or goes back or forward. Relative addresses lead below the base \
+fn actions() -> Tools {
+    tools![
+        action::<Navigate>("web_navigate", "Opens an address, or goes back or forward. Relative addresses lead below the base \
              URL, or to files beside the trail.",
-            |arguments, call| {
-                Box::pin(async move {
+            body!(|arguments, call| {
                     let to = match arguments.action {
                         Navigation::Goto if arguments.url.trim().is_empty() => {
                             return Err(ToolError::failed("`url` is needed to go somewhere"));
@@ -49,94 +48,49 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                         Navigation::Forward => NavigateTo::Forward,
                     };
                     call.act(Command::Web(WebCommand::Navigate(to))).await
-                })
-            },
+                }),
         )
-        .ruled(Navigate::rule)
-        .on(WEB)
-        .done(),
-        tool::<Element>(
-            "web_click",
-            Kind::Action,
-            "Clicks an element once it is visible, still and not covered.",
-            |mut arguments, call| {
-                web(
-                    call,
-                    WebCommand::Click {
-                        target: arguments.target(),
-                    },
-                )
-            },
-        )
-        .ruled(Element::rule)
-        .on(WEB)
-        .done(),
-        tool::<Type>(
-            "web_type",
-            Kind::Action,
-            "Fills a field, or types behind what it holds with `clearFirst: false`.",
+        .ruled(Navigate::rule),
+        action::<Element>("web_click", "Clicks an element once it is visible, still and not covered.",
             |mut arguments, call| {
                 let target = arguments.target();
-                let Type {
-                    text, clear_first, ..
-                } = arguments;
-                web(
-                    call,
-                    WebCommand::Type {
-                        target,
-                        text,
-                        clear_first,
-                    },
-                )
+                web(call, WebCommand::Click { target })
             },
         )
-        .on(WEB)
-        .done(),
-        tool::<FillSecret>(
-            "web_fillSecret",
-            Kind::Action,
-            "Fills a field with a value that no log shows.",
-            |arguments, call| {
-                let target = WebTarget {
-                    selector: None,
-                    reference: Some(arguments.reference),
+        .ruled(|mut arguments| named(&arguments.target())),
+        action::<Type>("web_type", "Fills a field, or types behind what it holds with `clearFirst: false`.",
+            |mut arguments, call| {
+                let command = WebCommand::Type {
+                    target: arguments.target(),
+                    text: arguments.text,
+                    clear_first: arguments.clear_first,
                 };
-                let text = arguments.value;
-                web(
-                    call,
-                    WebCommand::Type {
-                        target,
-                        text,
-                        clear_first: true,
+                web(call, command)
+            },
+        ),
+        action::<FillSecret>("web_fillSecret", "Fills a field with a value that no log shows.",
+            |arguments, call| {
+                let command = WebCommand::Type {
+                    target: WebTarget {
+                        selector: None,
+                        reference: Some(arguments.reference),
                     },
-                )
+                    text: arguments.value,
+                    clear_first: true,
+                };
+                web(call, command)
             },
         )
-        .on(WEB)
-        .hiding("value")
-        .done(),
-        tool::<Element>(
-            "web_hover",
-            Kind::Action,
-            "Moves the mouse over an element.",
+        .hiding("value"),
+        action::<Element>("web_hover", "Moves the mouse over an element.",
             |mut arguments, call| {
-                web(
-                    call,
-                    WebCommand::Hover {
-                        target: arguments.target(),
-                    },
-                )
+                let target = arguments.target();
+                web(call, WebCommand::Hover { target })
             },
         )
-        .ruled(Element::rule)
-        .on(WEB)
-        .done(),
-        tool::<Select>(
-            "web_selectOption",
-            Kind::Action,
-            "Chooses options of a list by value or label.",
-            |mut arguments, call| {
-                Box::pin(async move {
+        .ruled(|mut arguments| named(&arguments.target())),
+        action::<Select>("web_selectOption", "Chooses options of a list by value or label.",
+            body!(|mut arguments, call| {
                     if arguments.values.is_empty() {
                         return Err(ToolError::failed("`values` is empty"));
                     }
@@ -144,16 +98,10 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                     let values = arguments.values;
                     call.act(Command::Web(WebCommand::Select { target, values }))
                         .await
-                })
-            },
+                }),
         )
-        .ruled(Select::rule)
-        .on(WEB)
-        .done(),
-        tool::<Upload>(
-            "web_upload",
-            Kind::Action,
-            "Gives a page files that lie beside the trail or in the project: to a file input, or to \
+        .ruled(Select::rule),
+        action::<Upload>("web_upload", "Gives a page files that lie beside the trail or in the project: to a file input, or to \
              whatever a click on the element opens. Packtrain's own.",
             |mut arguments, call| {
                 let target = arguments.target();
@@ -161,22 +109,12 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                 web(call, WebCommand::Upload { target, files })
             },
         )
-        .ruled(Upload::rule)
-        .on(WEB)
-        .done(),
-        tool::<PressKey>(
-            "web_pressKey",
-            Kind::Action,
-            "Presses a key or a chord: `Enter`, `Control+A`.",
+        .ruled(Upload::rule),
+        action::<PressKey>("web_pressKey", "Presses a key or a chord: `Enter`, `Control+A`.",
             |arguments, call| web(call, WebCommand::PressKey(arguments.key)),
         )
-        .ruled(PressKey::rule)
-        .on(WEB)
-        .done(),
-        tool::<Scroll>(
-            "web_scroll",
-            Kind::Action,
-            "Scrolls the page, or the container an element names.",
+        .ruled(PressKey::rule),
+        action::<Scroll>("web_scroll", "Scrolls the page, or the container an element names.",
             |mut arguments, call| {
                 let command = WebCommand::Scroll {
                     target: arguments.target(),
@@ -185,78 +123,40 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                 };
                 web(call, command)
             },
-        )
-        .on(WEB)
-        .done(),
-        tool::<Wait>(
-            "web_wait",
-            Kind::Action,
-            "Waits 1 to 30 seconds. Tools wait for what they need by themselves; this is for what \
+        ),
+        action::<Wait>("web_wait", "Waits 1 to 30 seconds. Tools wait for what they need by themselves; this is for what \
              cannot be seen.",
-            |arguments, call| {
-                Box::pin(async move {
+            body!(|arguments, call| {
                     call.pause(Duration::from_secs(arguments.seconds.clamp(1, 30)))
                         .await?;
                     Ok(Answer::default())
-                })
-            },
-        )
-        .on(WEB)
-        .done(),
-        tool::<WaitForUrl>(
-            "web_waitForUrl",
-            Kind::Action,
-            "Waits for the address to match a regular expression somewhere.",
+                }),
+        ),
+        action::<WaitForUrl>("web_waitForUrl", "Waits for the address to match a regular expression somewhere.",
             |arguments, call| {
                 let limit = Duration::from_millis(arguments.timeout_ms);
-                web(
-                    call,
-                    WebCommand::AwaitUrl {
-                        pattern: arguments.pattern,
-                        limit,
-                    },
-                )
+                let pattern = arguments.pattern;
+                web(call, WebCommand::AwaitUrl { pattern, limit })
             },
         )
-        .ruled(WaitForUrl::rule)
-        .on(WEB)
-        .done(),
-        tool::<Resize>(
-            "web_resize",
-            Kind::Action,
-            "Changes the viewport.",
+        .ruled(|arguments| regular("pattern", &arguments.pattern)),
+        action::<Resize>("web_resize", "Changes the viewport.",
             |arguments, call| {
                 let size = Size::new(f64::from(arguments.width), f64::from(arguments.height));
                 web(call, WebCommand::Resize(size))
             },
-        )
-        .on(WEB)
-        .done(),
-        tool::<ApplyCookies>(
-            "web_applyCookies",
-            Kind::Action,
-            "Adds cookies, from a JSON array or a whole storage state in Playwright's shape.",
+        ),
+        action::<ApplyCookies>("web_applyCookies", "Adds cookies, from a JSON array or a whole storage state in Playwright's shape.",
             |arguments, call| web(call, WebCommand::AddCookies(arguments.cookies_json)),
-        )
-        .on(WEB)
-        .done(),
-        tool::<AnswerDialogs>(
-            "web_answerDialogs",
-            Kind::Action,
-            "Says how the alerts, confirms and prompts that follow are answered. Packtrain's own.",
+        ),
+        action::<AnswerDialogs>("web_answerDialogs", "Says how the alerts, confirms and prompts that follow are answered. Packtrain's own.",
             |arguments, call| {
                 let AnswerDialogs { accept, text } = arguments;
                 web(call, WebCommand::AnswerDialogs { accept, text })
             },
-        )
-        .on(WEB)
-        .done(),
-        tool::<Evaluate>(
-            "web_evaluate",
-            Kind::Action,
-            "Runs JavaScript in the page and answers its result.",
-            |arguments, call| {
-                Box::pin(async move {
+        ),
+        action::<Evaluate>("web_evaluate", "Runs JavaScript in the page and answers its result.",
+            body!(|arguments, call| {
                     let command = Command::Web(WebCommand::Evaluate(arguments.script));
                     let Observation::Json(value) = call.device(command).await? else {
                         return Ok(Answer::default());
@@ -269,14 +169,11 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                         typed: Some(Typed::Value(value)),
                         ..Answer::text(text)
                     })
-                })
-            },
+                }),
         )
-        .on(WEB)
         .internal()
         .unrecorded()
-        .code("script")
-        .done(),
+        .code("script"),
     ]
 }
 

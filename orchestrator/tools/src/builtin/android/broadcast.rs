@@ -7,30 +7,28 @@ use serde::Deserialize;
 use crate::builtin::caseless;
 use crate::tool::ToolError;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct SendBroadcast {
-    /// The intent's action: `com.example.SIGN_IN`.
-    action: String,
-    /// Package name of the app that receives it.
-    component_package: String,
-    /// Class of the receiver.
-    component_class: String,
-    /// What goes with it.
-    #[serde(default)]
-    extras: Vec<Extra>,
-}
+arguments! {
+    pub(super) struct SendBroadcast {
+        /// The intent's action: `com.example.SIGN_IN`.
+        action: String,
+        /// Package name of the app that receives it.
+        component_package: String,
+        /// Class of the receiver.
+        component_class: String,
+        /// What goes with it.
+        #[serde(default)]
+        extras: Vec<Extra>,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Extra {
-    /// Its name.
-    key: String,
-    /// Its value.
-    value: String,
-    /// string, boolean, int, long or float.
-    #[serde(default, rename = "type", deserialize_with = "caseless")]
-    kind: ExtraKind,
+    struct Extra {
+        /// Its name.
+        key: String,
+        /// Its value.
+        value: String,
+        /// string, boolean, int, long or float.
+        #[serde(default, rename = "type", deserialize_with = "caseless")]
+        kind: ExtraKind,
+    }
 }
 
 /// The type of an extra; in short as `am broadcast` has it.

@@ -1,117 +1,76 @@
 //! Tools for apps and for the phone as a whole.
 
-use std::sync::Arc;
-
 use packtrain_drivers::{AppCommand, Command, LaunchMode, Observation, Platform};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answering, yes};
-use crate::builtin::{Nothing, caseless, tool};
+use super::{Answering, action, query};
+use crate::builtin::{Nothing, Tools, caseless, yes};
 use crate::call::Call;
-use crate::mobile::PHONES;
-use crate::tool::{Answer, Kind, Tool, ToolError};
+use crate::tool::{Answer, ToolError};
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    let mut tools = acting();
-    tools.extend(listing());
-    tools
-}
-
-fn acting() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<LaunchApp>(
+pub(super) fn tools() -> Tools {
+    tools![
+        action::<LaunchApp>(
             "launchApp",
-            Kind::Action,
             "Opens an app: as if newly installed (REINSTALL), afresh with its data kept \
              (FORCE_RESTART), or as it was left (RESUME).",
-            |arguments, call| {
-                Box::pin(async move {
-                    launch(call, arguments.app_id, arguments.launch_mode.into()).await
-                })
-            },
-        )
-        .on(PHONES)
-        .done(),
-        tool::<App>(
-            "stopApp",
-            Kind::Action,
-            "Ends an app.",
-            |arguments, call| app(call, AppCommand::Stop(arguments.app_id)),
-        )
-        .on(PHONES)
-        .done(),
-        tool::<App>(
+            body!(
+                |arguments, call| launch(call, arguments.app_id, arguments.launch_mode.into())
+                    .await
+            ),
+        ),
+        action::<App>("stopApp", "Ends an app.", |arguments, call| app(
+            call,
+            AppCommand::Stop(arguments.app_id)
+        ),),
+        action::<App>(
             "mobile_clearAppData",
-            Kind::Action,
             "Deletes an app's data, as if it had just been installed.",
             |arguments, call| app(call, AppCommand::Clear(arguments.app_id)),
         )
-        .on(PHONES)
-        .internal()
-        .done(),
-        tool::<OpenUrl>(
+        .internal(),
+        action::<OpenUrl>(
             "openUrl",
-            Kind::Action,
             "Opens an address in the browser, or in the app that claims it.",
-            |arguments, call| Box::pin(async move { open_url(call, &arguments.url).await }),
-        )
-        .on(PHONES)
-        .done(),
-        tool::<Network>(
+            body!(|arguments, call| open_url(call, &arguments.url).await),
+        ),
+        action::<Network>(
             "networkConnection",
-            Kind::Action,
             "Connects the phone to the network, or disconnects it as in airplane mode.",
             |arguments, call| {
                 let Network { connected } = arguments;
                 app(call, AppCommand::Network { connected })
             },
-        )
-        .on(PHONES)
-        .done(),
-    ]
-}
-
-fn listing() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<Nothing>(
+        ),
+        query::<Nothing>(
             "mobile_listInstalledApps",
-            Kind::Query,
             "Answers the ids of the installed apps as JSON: `{\"appIds\": [...]}`, sorted.",
-            |Nothing {}, call| {
-                Box::pin(async move {
-                    let apps = installed(call, true).await?;
-                    let ids: Vec<_> = apps.iter().map(|app| &app["id"]).collect();
-                    Ok(Answer::data(json!({ "appIds": ids })))
-                })
-            },
-        )
-        .on(PHONES)
-        .done(),
-        tool::<ListDetailed>(
+            body!(|Nothing {}, call| {
+                let apps = installed(call, true).await?;
+                let ids: Vec<_> = apps.iter().map(|app| &app["id"]).collect();
+                Ok(Answer::data(json!({ "appIds": ids })))
+            }),
+        ),
+        query::<ListDetailed>(
             "mobile_listInstalledAppsDetailed",
-            Kind::Query,
             "Answers what is known of the installed apps as JSON: `{\"apps\": [{appId, \
              isSystemApp, label, version}]}`, sorted by id.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let apps = installed(call, arguments.include_system_apps).await?;
-                    let apps = apps.iter().map(|app| {
-                        json!({
-                            "appId": app["id"],
-                            "isSystemApp": app["system"],
-                            "label": app["name"],
-                            "version": app["version"],
-                        })
-                    });
-                    Ok(Answer::data(json!({ "apps": apps.collect::<Vec<_>>() })))
-                })
-            },
+            body!(|arguments, call| {
+                let apps = installed(call, arguments.include_system_apps).await?;
+                let apps = apps.iter().map(|app| {
+                    json!({
+                        "appId": app["id"],
+                        "isSystemApp": app["system"],
+                        "label": app["name"],
+                        "version": app["version"],
+                    })
+                });
+                Ok(Answer::data(json!({ "apps": apps.collect::<Vec<_>>() })))
+            }),
         )
-        .on(PHONES)
-        .internal()
-        .done(),
+        .internal(),
     ]
 }
 
@@ -168,18 +127,14 @@ async fn installed(call: &Call<'_>, system: bool) -> Result<Vec<Value>, ToolErro
     Ok(apps)
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-struct LaunchApp {
-    /// Package name or bundle id.
-    app_id: String,
-    /// REINSTALL, RESUME or FORCE_RESTART.
-    #[serde(default, deserialize_with = "caseless")]
-    launch_mode: Mode,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
+arguments! {
+    struct LaunchApp(reasoning) {
+        /// Package name or bundle id.
+        app_id: String,
+        /// REINSTALL, RESUME or FORCE_RESTART.
+        #[serde(default, deserialize_with = "caseless")]
+        launch_mode: Mode,
+    }
 }
 
 #[derive(Default, Deserialize, JsonSchema)]
@@ -201,31 +156,25 @@ impl From<Mode> for LaunchMode {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct App {
-    /// Package name or bundle id.
-    app_id: String,
-}
+arguments! {
+    struct App {
+        /// Package name or bundle id.
+        app_id: String,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct OpenUrl {
-    /// The address, with its scheme.
-    url: String,
-}
+    struct OpenUrl {
+        /// The address, with its scheme.
+        url: String,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Network {
-    /// Whether there shall be a network.
-    connected: bool,
-}
+    struct Network {
+        /// Whether there shall be a network.
+        connected: bool,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ListDetailed {
-    /// The system's own apps too.
-    #[serde(default = "yes")]
-    include_system_apps: bool,
+    struct ListDetailed {
+        /// The system's own apps too.
+        #[serde(default = "yes")]
+        include_system_apps: bool,
+    }
 }

@@ -1,6 +1,5 @@
 //! Tools that expect an element to be visible, or not to be, by its selector.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::Snapshot;
@@ -9,55 +8,38 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::maestro::Element;
-use super::{Object, named, no_selector, patience};
-use crate::builtin::{caseless, tool};
+use super::{Object, assertion, either, named, patience};
+use crate::builtin::{Tools, caseless};
 use crate::call::Call;
-use crate::mobile::PHONES;
 use crate::mobile::element_query::ElementQuery;
 use crate::mobile::find::{Presence, find, gone};
 use crate::mobile::watch::{Unmet, Watch};
 use crate::mobile::words::{quoted, texts_at};
-use crate::tool::{Answer, Kind, Tool, ToolError};
+use crate::tool::{Answer, ToolError};
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<AssertBySelector>(
+pub(super) fn tools() -> Tools {
+    tools![
+        assertion::<AssertBySelector>(
             "assertVisibleBySelector",
-            Kind::Assertion,
             "Expects an element to be visible, and to show a text when one is given.",
-            |arguments, call| Box::pin(async move { assert_visible(arguments, call).await }),
+            body!(|arguments, call| assert_visible(arguments, call).await),
         )
         .ruled(|arguments| {
             arguments.says_something()?;
-            let newer = arguments.node_selector.map(drop);
-            Ok(newer
-                .or(arguments.selector.map(drop))
-                .ok_or_else(no_selector)?)
+            either(arguments.node_selector, arguments.selector)
         })
-        .on(PHONES)
-        .internal()
-        .done(),
-        tool::<AssertNotBySelector>(
+        .internal(),
+        assertion::<AssertNotBySelector>(
             "assertNotVisibleBySelector",
-            Kind::Assertion,
             "Expects that no such element is visible, or that it goes away in time.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let (newer, older) = (arguments.node_selector, arguments.selector);
-                    let wanted = named(newer, older.as_ref(), call.session.platform())?;
-                    expect_gone(&wanted, patience(arguments.timeout_ms), call).await
-                })
-            },
+            body!(|arguments, call| {
+                let (newer, older) = (arguments.node_selector, arguments.selector);
+                let wanted = named(newer, older.as_ref(), call.session.platform())?;
+                expect_gone(&wanted, patience(arguments.timeout_ms), call).await
+            }),
         )
-        .ruled(|arguments| {
-            let newer = arguments.node_selector.map(drop);
-            Ok(newer
-                .or(arguments.selector.map(drop))
-                .ok_or_else(no_selector)?)
-        })
-        .on(PHONES)
-        .internal()
-        .done(),
+        .ruled(|arguments| either(arguments.node_selector, arguments.selector))
+        .internal(),
     ]
 }
 
@@ -186,30 +168,22 @@ impl Expected {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reason` is for readers of the trail")]
-struct AssertBySelector {
-    /// Why, for readers.
-    #[serde(default)]
-    reason: Option<String>,
-    /// Which element, as in other tools.
-    #[serde(default)]
-    #[schemars(with = "Option<Object>")]
-    node_selector: Option<NodeSelector>,
-    /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
-    #[serde(default)]
-    #[schemars(with = "Option<Object>")]
-    selector: Option<Element>,
-    /// How long to wait for it, in milliseconds; 5000 when not given.
-    #[serde(default)]
-    timeout_ms: Option<u64>,
-    /// What it shows, blanks around it aside.
-    #[serde(default)]
-    expected_text: Option<String>,
-    /// EXACT, PREFIX or REGEX.
-    #[serde(default, deserialize_with = "caseless")]
-    text_match_mode: TextMatchMode,
+arguments! {
+    struct AssertBySelector(reason) {
+        /// Which element, as in other tools.
+        #[schemars(with = "Option<Object>")]
+        node_selector: Option<NodeSelector>,
+        /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
+        #[schemars(with = "Option<Object>")]
+        selector: Option<Element>,
+        /// How long to wait for it, in milliseconds; 5000 when not given.
+        timeout_ms: Option<u64>,
+        /// What it shows, blanks around it aside.
+        expected_text: Option<String>,
+        /// EXACT, PREFIX or REGEX.
+        #[serde(default, deserialize_with = "caseless")]
+        text_match_mode: TextMatchMode,
+    }
 }
 
 impl AssertBySelector {
@@ -241,22 +215,15 @@ pub(super) enum TextMatchMode {
     Regex,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reason` is for readers of the trail")]
-struct AssertNotBySelector {
-    /// Why, for readers.
-    #[serde(default)]
-    reason: Option<String>,
-    /// Which element, as in other tools.
-    #[serde(default)]
-    #[schemars(with = "Option<Object>")]
-    node_selector: Option<NodeSelector>,
-    /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
-    #[serde(default)]
-    #[schemars(with = "Option<Object>")]
-    selector: Option<Element>,
-    /// How long it may take to go away, in milliseconds; 5000 when not given.
-    #[serde(default)]
-    timeout_ms: Option<u64>,
+arguments! {
+    struct AssertNotBySelector(reason) {
+        /// Which element, as in other tools.
+        #[schemars(with = "Option<Object>")]
+        node_selector: Option<NodeSelector>,
+        /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
+        #[schemars(with = "Option<Object>")]
+        selector: Option<Element>,
+        /// How long it may take to go away, in milliseconds; 5000 when not given.
+        timeout_ms: Option<u64>,
+    }
 }

@@ -1,96 +1,72 @@
 //! Tools that move a finger, or two, by position.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::{Command, InputCommand, Point};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Way, one_second};
-use crate::builtin::{caseless, tool};
+use super::action;
+use crate::builtin::{Tools, Way, caseless, number};
 use crate::call::Call;
+use crate::mobile::ELEMENT_TIMEOUT;
 use crate::mobile::act::{self, SWIPE_TIME, Touch, gesture_time, screen_size, stroke};
 use crate::mobile::element_query::{ElementQuery, Words};
 use crate::mobile::find::find;
 use crate::mobile::gesture::{self, Stroke, at, shares};
 use crate::mobile::watch::Watch;
-use crate::mobile::{ELEMENT_TIMEOUT, PHONES};
-use crate::tool::{Answer, Kind, Tool, ToolError};
+use crate::tool::{Answer, ToolError};
 
 /// What one pinch can zoom by: beyond, the fingers would lie on each other.
 const PINCH_SCALES: RangeInclusive<f64> = 0.1..=10.0;
 /// Less than this moves no finger.
 const MIN_ZOOM: f64 = 0.01;
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<TapOnPoint>(
+pub(super) fn tools() -> Tools {
+    tools![
+        action::<TapOnPoint>(
             "tapOnPoint",
-            Kind::Action,
             "Taps the screen at a point, in the units of the snapshots.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let point = on_screen(call, arguments.x, arguments.y)?;
-                    act::touch(call, point, Touch::long(arguments.long_press)).await
-                })
-            },
-        )
-        .on(PHONES)
-        .done(),
-        tool::<Swipe>(
+            body!(|arguments, call| {
+                let point = on_screen(call, arguments.x, arguments.y)?;
+                act::touch(call, point, Touch::long(arguments.long_press)).await
+            }),
+        ),
+        action::<Swipe>(
             "swipe",
-            Kind::Action,
             "Moves a finger in a direction: UP shows what lies below. Starts at an element when \
              its text is given.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let duration = match arguments.duration_ms {
-                        Some(ms) => gesture_time(call, "durationMs", ms)?,
-                        None => SWIPE_TIME,
-                    };
-                    let on = by_text(arguments.swipe_on_element_text, call)?;
-                    act::swipe(call, arguments.direction.into(), on.as_ref(), duration).await
-                })
-            },
-        )
-        .on(PHONES)
-        .done(),
-        tool::<SwipeWithRelativeCoordinates>(
+            body!(|arguments, call| {
+                let duration = match arguments.duration_ms {
+                    Some(ms) => gesture_time(call, "durationMs", ms)?,
+                    None => SWIPE_TIME,
+                };
+                let on = by_text(arguments.swipe_on_element_text, call)?;
+                act::swipe(call, arguments.direction.into(), on.as_ref(), duration).await
+            }),
+        ),
+        action::<SwipeWithRelativeCoordinates>(
             "swipeWithRelativeCoordinates",
-            Kind::Action,
             "Moves a finger between two places given by their shares of width and height.",
-            |arguments, call| Box::pin(async move { swipe_between(arguments, call).await }),
+            body!(|arguments, call| swipe_between(arguments, call).await),
         )
-        .on(PHONES)
-        .internal()
-        .done(),
-        tool::<Pinch>(
+        .internal(),
+        action::<Pinch>(
             "pinch",
-            Kind::Action,
             "Zooms with two fingers in the middle of the screen: in when `scale` is above 1, out \
              when it is below.",
-            |arguments, call| Box::pin(async move { pinch(&arguments, call).await }),
-        )
-        .on(PHONES)
-        .done(),
-        tool::<DragByPoints>(
+            body!(|arguments, call| pinch(&arguments, call).await),
+        ),
+        action::<DragByPoints>(
             "dragByPoints",
-            Kind::Action,
             "Picks up what is at one point and drops it at another.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let from = on_screen(call, arguments.start_x, arguments.start_y)?;
-                    let to = on_screen(call, arguments.end_x, arguments.end_y)?;
-                    let duration = gesture_time(call, "durationMs", arguments.duration_ms)?;
-                    drag(call, from, to, duration).await
-                })
-            },
+            body!(|arguments, call| {
+                let from = on_screen(call, arguments.start_x, arguments.start_y)?;
+                let to = on_screen(call, arguments.end_x, arguments.end_y)?;
+                let duration = gesture_time(call, "durationMs", arguments.duration_ms)?;
+                drag(call, from, to, duration).await
+            }),
         )
-        .on(PHONES)
-        .internal()
-        .done(),
+        .internal(),
     ]
 }
 
@@ -172,83 +148,58 @@ pub(super) fn on_screen(call: &Call<'_>, x: i32, y: i32) -> Result<Point, ToolEr
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-struct TapOnPoint {
-    /// Distance from the left edge.
-    x: i32,
-    /// Distance from the top edge.
-    y: i32,
-    /// Hold it instead.
-    #[serde(default)]
-    long_press: bool,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
+arguments! {
+    struct TapOnPoint(reasoning) {
+        /// Distance from the left edge.
+        x: i32,
+        /// Distance from the top edge.
+        y: i32,
+        /// Hold it instead.
+        #[serde(default)]
+        long_press: bool,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-struct Swipe {
-    /// Where the finger goes: UP, DOWN, LEFT or RIGHT.
-    #[serde(default, deserialize_with = "caseless")]
-    direction: Way,
-    /// Text of the element it starts on; otherwise it starts in the middle or at an edge.
-    #[serde(default)]
-    swipe_on_element_text: Option<String>,
-    /// How long it takes, in milliseconds; 400 when not given.
-    #[serde(default)]
-    duration_ms: Option<u64>,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
+    struct Swipe(reasoning) {
+        /// Where the finger goes: UP, DOWN, LEFT or RIGHT.
+        #[serde(default, deserialize_with = "caseless")]
+        direction: Way,
+        /// Text of the element it starts on; otherwise it starts in the middle or at an edge.
+        swipe_on_element_text: Option<String>,
+        /// How long it takes, in milliseconds; 400 when not given.
+        duration_ms: Option<u64>,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SwipeWithRelativeCoordinates {
-    /// Where it starts: `50%,80%` of the screen.
-    start_relative: String,
-    /// Where it ends.
-    end_relative: String,
-    /// Text that must be visible first.
-    #[serde(default)]
-    swipe_on_element_text: Option<String>,
-    /// How long it takes, in milliseconds; 400 when not given.
-    #[serde(default)]
-    duration_ms: Option<u64>,
-}
+    struct SwipeWithRelativeCoordinates {
+        /// Where it starts: `50%,80%` of the screen.
+        start_relative: String,
+        /// Where it ends.
+        end_relative: String,
+        /// Text that must be visible first.
+        swipe_on_element_text: Option<String>,
+        /// How long it takes, in milliseconds; 400 when not given.
+        duration_ms: Option<u64>,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-struct Pinch {
-    /// How many times as far apart the fingers end as they start, from 0.1 to 10 and not 1: 2
-    /// zooms in, 0.5 zooms out.
-    #[schemars(example = 2)]
-    scale: f64,
-    /// How long it takes, in milliseconds; 400 when not given.
-    #[serde(default)]
-    duration_ms: Option<u64>,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
+    struct Pinch(reasoning) {
+        /// How many times as far apart the fingers end as they start, from 0.1 to 10 and not 1: 2
+        /// zooms in, 0.5 zooms out.
+        #[schemars(example = 2)]
+        scale: f64,
+        /// How long it takes, in milliseconds; 400 when not given.
+        duration_ms: Option<u64>,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct DragByPoints {
-    /// Where it is picked up, from the left edge.
-    start_x: i32,
-    /// Where it is picked up, from the top edge.
-    start_y: i32,
-    /// Where it is dropped, from the left edge.
-    end_x: i32,
-    /// Where it is dropped, from the top edge.
-    end_y: i32,
-    /// How long the movement takes, in milliseconds.
-    #[serde(default = "one_second")]
-    duration_ms: u64,
+    struct DragByPoints {
+        /// Where it is picked up, from the left edge.
+        start_x: i32,
+        /// Where it is picked up, from the top edge.
+        start_y: i32,
+        /// Where it is dropped, from the left edge.
+        end_x: i32,
+        /// Where it is dropped, from the top edge.
+        end_y: i32,
+        /// How long the movement takes, in milliseconds.
+        #[serde(default = "number::<1_000, u64>")]
+        duration_ms: u64,
+    }
 }

@@ -1,64 +1,47 @@
 //! Tools that ask about elements without expecting anything, for scripts.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::selector::NodeSelector;
 use packtrain_drivers::{NodeDetail, NodeId, Tree};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::maestro::Element;
-use super::{Object, named, no_selector, patience};
-use crate::builtin::tool;
+use super::{Object, action, either, named, patience, query};
+use crate::builtin::Tools;
 use crate::call::Call;
-use crate::mobile::PHONES;
 use crate::mobile::element_query::ElementQuery;
 use crate::mobile::find::{Presence, gone};
 use crate::mobile::watch::Watch;
 use crate::mobile::words::resolved_text;
-use crate::tool::{Answer, Kind, Tool, ToolError};
+use crate::tool::{Answer, ToolError};
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<FindMatches>(
+pub(super) fn tools() -> Tools {
+    tools![
+        query::<FindMatches>(
             "findMatches",
-            Kind::Query,
             "Answers what matches a selector and is visible, as JSON: place in the tree, bounds, \
              text and ids of each. Waits for a first match when given a time.",
-            |arguments, call| Box::pin(async move { find_matches(arguments, call).await }),
+            body!(|arguments, call| find_matches(arguments, call).await),
         )
-        .on(PHONES)
         .internal()
-        .unrecorded()
-        .done(),
-        tool::<WaitUntilNotVisible>(
+        .unrecorded(),
+        action::<WaitUntilNotVisible>(
             "waitUntilNotVisible",
-            Kind::Action,
             "Waits until an element is no longer visible and answers whether it came to that.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let (newer, older) = (arguments.node_selector, arguments.selector);
-                    let wanted = named(newer, older.as_ref(), call.session.platform())?;
-                    let mut watch = Watch::new(call, patience(arguments.timeout_ms));
-                    Ok(Answer::data(match gone(&mut watch, &wanted).await? {
-                        Presence::Gone => json!(true),
-                        Presence::There(_) => json!(false),
-                    }))
-                })
-            },
+            body!(|arguments, call| {
+                let (newer, older) = (arguments.node_selector, arguments.selector);
+                let wanted = named(newer, older.as_ref(), call.session.platform())?;
+                let mut watch = Watch::new(call, patience(arguments.timeout_ms));
+                Ok(Answer::data(match gone(&mut watch, &wanted).await? {
+                    Presence::Gone => json!(true),
+                    Presence::There(_) => json!(false),
+                }))
+            }),
         )
-        .ruled(|arguments| {
-            let newer = arguments.node_selector.map(drop);
-            Ok(newer
-                .or(arguments.selector.map(drop))
-                .ok_or_else(no_selector)?)
-        })
-        .on(PHONES)
+        .ruled(|arguments| either(arguments.node_selector, arguments.selector))
         .internal()
-        .unrecorded()
-        .done(),
+        .unrecorded(),
     ]
 }
 
@@ -133,29 +116,23 @@ fn index_path(tree: &Tree, id: NodeId) -> Vec<usize> {
         .collect()
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct FindMatches {
-    /// Which elements, as in other tools.
-    #[schemars(with = "Object")]
-    selector: NodeSelector,
-    /// How long to wait for a first match, in milliseconds; not at all when not given.
-    #[serde(default)]
-    timeout_ms: Option<u64>,
-}
+arguments! {
+    struct FindMatches {
+        /// Which elements, as in other tools.
+        #[schemars(with = "Object")]
+        selector: NodeSelector,
+        /// How long to wait for a first match, in milliseconds; not at all when not given.
+        timeout_ms: Option<u64>,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WaitUntilNotVisible {
-    /// Which element, as in other tools.
-    #[serde(default)]
-    #[schemars(with = "Option<Object>")]
-    node_selector: Option<NodeSelector>,
-    /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
-    #[serde(default)]
-    #[schemars(with = "Option<Object>")]
-    selector: Option<Element>,
-    /// How long it may take to go away, in milliseconds; 5000 when not given.
-    #[serde(default)]
-    timeout_ms: Option<u64>,
+    struct WaitUntilNotVisible {
+        /// Which element, as in other tools.
+        #[schemars(with = "Option<Object>")]
+        node_selector: Option<NodeSelector>,
+        /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
+        #[schemars(with = "Option<Object>")]
+        selector: Option<Element>,
+        /// How long it may take to go away, in milliseconds; 5000 when not given.
+        timeout_ms: Option<u64>,
+    }
 }

@@ -1,81 +1,65 @@
 //! Tools that name an element by its reference in the newest snapshot, for agents. Each is carried
 //! out as the tool that does the same durably, and says which: only that belongs into a recording.
 
-use std::sync::Arc;
-
 use packtrain_drivers::selector::{NodeSelector, find_ref, selector_for};
 use packtrain_drivers::{NodeId, Point, Snapshot};
 use packtrain_model::yaml::Value;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::expect::{Expected, TextMatchMode, assert_shows};
 use super::gesture::{drag, on_screen};
-use super::one_second;
-use crate::builtin::tool;
+use super::{action, assertion};
+use crate::builtin::{Tools, number};
 use crate::call::Call;
+use crate::mobile::ELEMENT_TIMEOUT;
 use crate::mobile::act::{Touch, gesture_time, touch_element};
 use crate::mobile::element_query::ElementQuery;
 use crate::mobile::find::find_still;
 use crate::mobile::watch::{Rest, Watch};
 use crate::mobile::words::quoted;
-use crate::mobile::{ELEMENT_TIMEOUT, PHONES};
-use crate::tool::{Answer, DelegatedCall, Kind, Tool, ToolError};
+use crate::tool::{Answer, DelegatedCall, ToolError};
 
 /// How long nothing may change before a reference is looked up once more.
 const REST_GRACE: std::time::Duration = std::time::Duration::from_millis(100);
 /// How long a screen may take to come to rest before that.
 const REST_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(2);
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<Tap>(
+pub(super) fn tools() -> Tools {
+    tools![
+        action::<Tap>(
             "tap",
-            Kind::Action,
             "Taps an element by its reference in the snapshot: `y778`.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let touch = Touch::long(arguments.long_press);
-                    tap(call, &arguments.reference, touch, arguments.reasoning).await
-                })
-            },
+            body!(|arguments, call| {
+                let touch = Touch::long(arguments.long_press);
+                tap(call, &arguments.reference, touch, arguments.reasoning).await
+            }),
         )
-        .on(PHONES)
-        .unrecorded()
-        .done(),
-        tool::<LongPress>(
+        .unrecorded(),
+        action::<LongPress>(
             "longPress",
-            Kind::Action,
             "Holds an element by its reference in the snapshot: `y778`.",
-            |arguments, call| {
-                Box::pin(async move {
-                    tap(call, &arguments.reference, Touch::Hold, arguments.reasoning).await
-                })
-            },
+            body!(|arguments, call| tap(
+                call,
+                &arguments.reference,
+                Touch::Hold,
+                arguments.reasoning
+            )
+            .await),
         )
-        .on(PHONES)
-        .unrecorded()
-        .done(),
-        tool::<DragTo>(
+        .unrecorded(),
+        action::<DragTo>(
             "dragTo",
-            Kind::Action,
             "Picks up an element by its reference and drops it on another, or at a point.",
-            |arguments, call| Box::pin(async move { drag_to(arguments, call).await }),
+            body!(|arguments, call| drag_to(arguments, call).await),
         )
-        .on(PHONES)
-        .unrecorded()
-        .done(),
-        tool::<AssertVisible>(
+        .unrecorded(),
+        assertion::<AssertVisible>(
             "assertVisible",
-            Kind::Assertion,
             "Expects an element to be visible by its reference in the snapshot, and to show a \
              text when one is given.",
-            |arguments, call| Box::pin(async move { assert_visible(arguments, call).await }),
+            body!(|arguments, call| assert_visible(arguments, call).await),
         )
-        .on(PHONES)
-        .unrecorded()
-        .done(),
+        .unrecorded(),
     ]
 }
 
@@ -226,65 +210,48 @@ fn unknown(call: &Call<'_>, snapshot: &Snapshot, name: &str) -> ToolError {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Tap {
-    /// The element's reference: `y778`.
-    #[serde(rename = "ref")]
-    reference: String,
-    /// Hold it instead.
-    #[serde(default)]
-    long_press: bool,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
+arguments! {
+    struct Tap {
+        /// The element's reference: `y778`.
+        #[serde(rename = "ref")]
+        reference: String,
+        /// Hold it instead.
+        #[serde(default)]
+        long_press: bool,
+        /// Why, for readers.
+        reasoning: Option<String>,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct LongPress {
-    /// The element's reference: `y778`.
-    #[serde(rename = "ref")]
-    reference: String,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
+    struct LongPress {
+        /// The element's reference: `y778`.
+        #[serde(rename = "ref")]
+        reference: String,
+        /// Why, for readers.
+        reasoning: Option<String>,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-struct DragTo {
-    /// The reference of the element to pick up: `y778`.
-    #[serde(rename = "ref")]
-    reference: String,
-    /// The reference of the element to drop it on.
-    #[serde(default)]
-    to_ref: Option<String>,
-    /// Where to drop it, from the left edge; with `toY`, instead of `toRef`.
-    #[serde(default)]
-    to_x: Option<i32>,
-    /// Where to drop it, from the top edge.
-    #[serde(default)]
-    to_y: Option<i32>,
-    /// How long the movement takes, in milliseconds.
-    #[serde(default = "one_second")]
-    duration_ms: u64,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
+    struct DragTo(reasoning) {
+        /// The reference of the element to pick up: `y778`.
+        #[serde(rename = "ref")]
+        reference: String,
+        /// The reference of the element to drop it on.
+        to_ref: Option<String>,
+        /// Where to drop it, from the left edge; with `toY`, instead of `toRef`.
+        to_x: Option<i32>,
+        /// Where to drop it, from the top edge.
+        to_y: Option<i32>,
+        /// How long the movement takes, in milliseconds.
+        #[serde(default = "number::<1_000, u64>")]
+        duration_ms: u64,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct AssertVisible {
-    /// The element's reference: `y778`.
-    #[serde(rename = "ref")]
-    reference: String,
-    /// What it shows, blanks around it aside.
-    #[serde(default)]
-    expected_text: Option<String>,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
+    struct AssertVisible {
+        /// The element's reference: `y778`.
+        #[serde(rename = "ref")]
+        reference: String,
+        /// What it shows, blanks around it aside.
+        expected_text: Option<String>,
+        /// Why, for readers.
+        reasoning: Option<String>,
+    }
 }

@@ -1,48 +1,36 @@
 //! Tools that watch or read the whole screen.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::{Command, SnapshotDetail};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::yes;
-use crate::builtin::tool;
+use super::{action, query};
+use crate::builtin::{Tools, number, yes};
 use crate::call::Call;
-use crate::mobile::PHONES;
 use crate::mobile::watch::{Rest, Watch};
-use crate::tool::{Answer, Kind, Tool, ToolError};
+use crate::tool::{Answer, ToolError};
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<WaitForChange>(
+pub(super) fn tools() -> Tools {
+    tools![
+        action::<WaitForChange>(
             "waitForChange",
-            Kind::Action,
             "Waits until the screen has come to rest after an action; at once when it is at rest \
              already. To wait for something that is yet to begin, expect the element instead.",
-            |arguments, call| Box::pin(async move { wait_for_change(&arguments, call).await }),
-        )
-        .on(PHONES)
-        .done(),
-        tool::<RequestDetailedViewHierarchy>(
+            body!(|arguments, call| wait_for_change(&arguments, call).await),
+        ),
+        query::<RequestDetailedViewHierarchy>(
             "requestDetailedViewHierarchy",
-            Kind::Query,
             "Reads the screen with more detail: bounds, and what is out of sight.",
-            |_, call| {
-                Box::pin(async move {
-                    let detail = SnapshotDetail {
-                        bounds: true,
-                        offscreen: true,
-                        ..SnapshotDetail::default()
-                    };
-                    call.act(Command::Snapshot(detail)).await
-                })
-            },
+            body!(|_, call| {
+                let detail = SnapshotDetail {
+                    bounds: true,
+                    offscreen: true,
+                    ..SnapshotDetail::default()
+                };
+                call.act(Command::Snapshot(detail)).await
+            }),
         )
-        .on(PHONES)
-        .unrecorded()
-        .done(),
+        .unrecorded(),
     ]
 }
 
@@ -65,33 +53,18 @@ async fn wait_for_change(arguments: &WaitForChange, call: &Call<'_>) -> Result<A
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WaitForChange {
-    /// How long to wait at most, in milliseconds.
-    #[serde(default = "eight_seconds")]
-    timeout_ms: u64,
-    /// How long nothing may change to count as rest, in milliseconds.
-    #[serde(default = "a_moment")]
-    quiet_window_ms: u64,
-    /// Whether not coming to rest in time is an error.
-    #[serde(default = "yes")]
-    require_change: bool,
-}
+arguments! {
+    struct WaitForChange {
+        /// How long to wait at most, in milliseconds.
+        #[serde(default = "number::<8_000, u64>")]
+        timeout_ms: u64,
+        /// How long nothing may change to count as rest, in milliseconds.
+        #[serde(default = "number::<300, u64>")]
+        quiet_window_ms: u64,
+        /// Whether not coming to rest in time is an error.
+        #[serde(default = "yes")]
+        require_change: bool,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-struct RequestDetailedViewHierarchy {
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
-
-const fn eight_seconds() -> u64 {
-    8_000
-}
-
-const fn a_moment() -> u64 {
-    300
+    struct RequestDetailedViewHierarchy(reasoning) {}
 }

@@ -1,76 +1,62 @@
 //! Tools that scroll until an element is in sight.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Way;
-use crate::builtin::{caseless, tool};
-use crate::mobile::PHONES;
+use super::action;
+use crate::builtin::{Tools, Way, caseless, number};
 use crate::mobile::element_query::{ElementQuery, Says, Words};
 use crate::mobile::gesture::ScrollStart;
 use crate::mobile::scroll::{self, Scrolling, until_visible};
-use crate::tool::{Kind, Tool, ToolError};
+use crate::tool::ToolError;
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<ScrollUntilTextIsVisible>(
+pub(super) fn tools() -> Tools {
+    tools![
+        action::<ScrollUntilTextIsVisible>(
             "scrollUntilTextIsVisible",
-            Kind::Action,
             "Scrolls until an element is in sight, by a text somewhere in what it says, by a \
              pattern of all it says, or by its id. Ends when nothing moves any more.",
-            |arguments, call| {
-                Box::pin(async move {
-                    let scrolling = Scrolling {
-                        towards: arguments.direction.into(),
-                        start: arguments.scroll_start_position.into(),
-                        share: f64::from(arguments.visibility_percentage.min(100)) / 100.0,
-                        center: arguments.center_element,
-                        limit: scroll::SCROLL_TIMEOUT,
-                    };
-                    let wanted = ElementQuery::words(arguments.words()?, call.session.platform())?;
-                    until_visible(call, &wanted, scrolling).await
-                })
-            },
+            body!(|arguments, call| {
+                let scrolling = Scrolling {
+                    towards: arguments.direction.into(),
+                    start: arguments.scroll_start_position.into(),
+                    share: f64::from(arguments.visibility_percentage.min(100)) / 100.0,
+                    center: arguments.center_element,
+                    limit: scroll::SCROLL_TIMEOUT,
+                };
+                let wanted = ElementQuery::words(arguments.words()?, call.session.platform())?;
+                until_visible(call, &wanted, scrolling).await
+            }),
         )
-        .ruled(|arguments| Ok(arguments.words().map(drop)?))
-        .on(PHONES)
-        .done(),
+        .ruled(|arguments| Ok(arguments.words().map(drop)?)),
     ]
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-struct ScrollUntilTextIsVisible {
-    /// A text somewhere in what it says, in any case.
-    #[serde(default)]
-    text: String,
-    /// A pattern that all it says matches; counts before `text`.
-    #[serde(default)]
-    text_regex: Option<String>,
-    /// Its id, in full or behind the last slash, as a pattern.
-    #[serde(default)]
-    id: Option<String>,
-    /// Which of the matches in sight, from 0.
-    #[serde(default)]
-    index: u32,
-    /// Where it lies: UP, DOWN, LEFT or RIGHT.
-    #[serde(default, deserialize_with = "caseless")]
-    direction: Way,
-    /// How much of it must be in sight.
-    #[serde(default = "all")]
-    visibility_percentage: u32,
-    /// Bring it near the middle.
-    #[serde(default)]
-    center_element: bool,
-    /// Which part of the screen is scrolled: CENTER, TOP or BOTTOM.
-    #[serde(default, deserialize_with = "caseless")]
-    scroll_start_position: Start,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
+arguments! {
+    struct ScrollUntilTextIsVisible(reasoning) {
+        /// A text somewhere in what it says, in any case.
+        #[serde(default)]
+        text: String,
+        /// A pattern that all it says matches; counts before `text`.
+        text_regex: Option<String>,
+        /// Its id, in full or behind the last slash, as a pattern.
+        id: Option<String>,
+        /// Which of the matches in sight, from 0.
+        #[serde(default)]
+        index: u32,
+        /// Where it lies: UP, DOWN, LEFT or RIGHT.
+        #[serde(default, deserialize_with = "caseless")]
+        direction: Way,
+        /// How much of it must be in sight.
+        #[serde(default = "number::<100, u32>")]
+        visibility_percentage: u32,
+        /// Bring it near the middle.
+        #[serde(default)]
+        center_element: bool,
+        /// Which part of the screen is scrolled: CENTER, TOP or BOTTOM.
+        #[serde(default, deserialize_with = "caseless")]
+        scroll_start_position: Start,
+    }
 }
 
 impl ScrollUntilTextIsVisible {
@@ -112,8 +98,4 @@ impl From<Start> for ScrollStart {
             Start::Bottom => Self::Bottom,
         }
     }
-}
-
-const fn all() -> u32 {
-    100
 }

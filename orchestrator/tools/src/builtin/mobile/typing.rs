@@ -1,112 +1,71 @@
 //! Tools that type, erase and press keys, in whatever has the focus.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::Arc;
 
 use packtrain_drivers::{Command, InputCommand, Key};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Answering, yes};
-use crate::builtin::{Nothing, caseless, tool};
+use super::{Answering, action};
+use crate::builtin::{Nothing, Tools, caseless, number, yes};
 use crate::call::Call;
-use crate::mobile::PHONES;
 use crate::mobile::act::{back, press};
-use crate::tool::{Answer, Kind, Tool, ToolError};
+use crate::tool::{Answer, ToolError};
 
 /// Most digits of a random text.
 const MOST_DIGITS: u32 = 100;
 
-pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    let mut tools = typing();
-    tools.extend(keys());
-    tools
-}
-
-fn typing() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<InputText>(
+pub(super) fn tools() -> Tools {
+    tools![
+        action::<InputText>(
             "inputText",
-            Kind::Action,
             "Types a text into the field that has the focus and puts the keyboard away.",
-            |arguments, call| {
-                Box::pin(async move {
-                    type_text(call, arguments.text, arguments.hide_keyboard_after).await
-                })
-            },
-        )
-        .on(PHONES)
-        .done(),
-        tool::<InputTextRandom>(
+            body!(
+                |arguments, call| type_text(call, arguments.text, arguments.hide_keyboard_after)
+                    .await
+            ),
+        ),
+        action::<InputTextRandom>(
             "inputTextRandom",
-            Kind::Action,
             "Types a prefix and random digits, and remembers the text under a name.",
-            |arguments, call| Box::pin(async move { type_random(arguments, call).await }),
+            body!(|arguments, call| type_random(arguments, call).await),
         )
-        .on(PHONES)
-        .remembering("variable")
-        .done(),
-        tool::<EraseText>(
+        .remembering("variable"),
+        action::<EraseText>(
             "eraseText",
-            Kind::Action,
             "Removes characters before the cursor, or all when no number is given.",
             |arguments, call| input(call, InputCommand::Erase(arguments.characters_to_erase)),
-        )
-        .on(PHONES)
-        .done(),
-        tool::<Nothing>(
+        ),
+        action::<Nothing>(
             "clearText",
-            Kind::Action,
             "Empties the field that has the focus.",
             |Nothing {}, call| input(call, InputCommand::Erase(None)),
-        )
-        .on(PHONES)
-        .done(),
-        tool::<SetClipboard>(
+        ),
+        action::<SetClipboard>(
             "mobile_setClipboard",
-            Kind::Action,
             "Puts a text on the clipboard.",
             |arguments, call| input(call, InputCommand::SetClipboard(arguments.text)),
-        )
-        .on(PHONES)
-        .done(),
-        tool::<Nothing>(
+        ),
+        action::<Nothing>(
             "mobile_pasteClipboard",
-            Kind::Action,
             "Pastes the clipboard into the field that has the focus.",
             |Nothing {}, call| input(call, InputCommand::Paste),
-        )
-        .on(PHONES)
-        .done(),
-    ]
-}
-
-fn keys() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<Nothing>(
+        ),
+        action::<Nothing>(
             "hideKeyboard",
-            Kind::Action,
             "Puts the keyboard away; no error when there is none.",
             |Nothing {}, call| input(call, InputCommand::HideKeyboard),
-        )
-        .on(PHONES)
-        .done(),
-        tool::<PressKey>(
+        ),
+        action::<PressKey>(
             "pressKey",
-            Kind::Action,
             "Presses a key: BACK (Android only), ENTER, HOME, BACKSPACE, TAB or ESCAPE.",
-            |arguments, call| Box::pin(async move { press(call, arguments.key_code.into()).await }),
-        )
-        .on(PHONES)
-        .done(),
-        tool::<Nothing>(
+            body!(|arguments, call| press(call, arguments.key_code.into()).await),
+        ),
+        action::<Nothing>(
             "pressBack",
-            Kind::Action,
             "Goes back one screen: Android's back key, on iOS a swipe from the left edge.",
-            |Nothing {}, call| Box::pin(async move { back(call).await }),
-        )
-        .on(PHONES)
-        .done(),
+            body!(|Nothing {}, call| back(call).await),
+        ),
     ]
 }
 
@@ -163,65 +122,50 @@ fn digits() -> impl Iterator<Item = char> {
     })
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-struct InputText {
-    /// The text, any Unicode.
-    text: String,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-    /// Put the keyboard away afterwards.
-    #[serde(default = "yes")]
-    hide_keyboard_after: bool,
-}
+arguments! {
+    struct InputText(reasoning) {
+        /// The text, any Unicode.
+        text: String,
+        /// Put the keyboard away afterwards.
+        #[serde(default = "yes")]
+        hide_keyboard_after: bool,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct InputTextRandom {
-    /// The name under which the text is remembered, for `{{name}}`.
-    variable: String,
-    /// What the text begins with.
-    #[serde(default = "usual_prefix")]
-    prefix: String,
-    /// How many random digits follow.
-    #[serde(default = "six")]
-    digit_count: u32,
-    /// Put the keyboard away afterwards.
-    #[serde(default = "yes")]
-    hide_keyboard_after: bool,
+    struct InputTextRandom {
+        /// The name under which the text is remembered, for `{{name}}`.
+        variable: String,
+        /// What the text begins with.
+        #[serde(default = "usual_prefix")]
+        prefix: String,
+        /// How many random digits follow.
+        #[serde(default = "number::<6, u32>")]
+        digit_count: u32,
+        /// Put the keyboard away afterwards.
+        #[serde(default = "yes")]
+        hide_keyboard_after: bool,
+    }
 }
 
 fn usual_prefix() -> String {
     "TBZ-".to_owned()
 }
 
-const fn six() -> u32 {
-    6
-}
+arguments! {
+    struct EraseText {
+        /// How many characters; all when not given.
+        characters_to_erase: Option<u32>,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct EraseText {
-    /// How many characters; all when not given.
-    #[serde(default)]
-    characters_to_erase: Option<u32>,
-}
+    struct SetClipboard {
+        /// The text.
+        text: String,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SetClipboard {
-    /// The text.
-    text: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct PressKey {
-    /// BACK, ENTER, HOME, BACKSPACE, TAB or ESCAPE.
-    #[serde(deserialize_with = "caseless")]
-    key_code: PressKeyCode,
+    struct PressKey {
+        /// BACK, ENTER, HOME, BACKSPACE, TAB or ESCAPE.
+        #[serde(deserialize_with = "caseless")]
+        key_code: PressKeyCode,
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]

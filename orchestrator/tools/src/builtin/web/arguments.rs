@@ -1,35 +1,31 @@
 //! What the tools for pages take.
 
 use packtrain_drivers::selector::NodeSelector;
-use packtrain_drivers::{Direction, TextMatch, WebTarget};
+use packtrain_drivers::{TextMatch, WebTarget};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::caseless;
+use crate::builtin::{Way, caseless, number, yes};
 
 /// Arguments that name an element besides what is listed. Spelled out in each struct: `flatten`
 /// would read every scalar before it is known which type is wanted.
 macro_rules! with_element {
     ($(#[$meta:meta])* pub(super) struct $name:ident { $($fields:tt)* }) => {
-        $(#[$meta])*
-        #[derive(Deserialize, JsonSchema)]
-        #[serde(rename_all = "camelCase", deny_unknown_fields)]
-        pub(super) struct $name {
-            $($fields)*
-            /// A number of the compact list (`e4`), `css=...`, `text=...`, or an ARIA descriptor
-            /// (`button "Save"`). Used when there is no selector, and by actions whose selector
-            /// matches nothing.
-            #[serde(default, rename = "ref")]
-            pub(super) reference: Option<String>,
-            /// The durable selector; tried first.
-            #[serde(default)]
-            #[schemars(schema_with = "selector_schema")]
-            pub(super) node_selector: Option<NodeSelector>,
-            /// Why, for readers.
-            #[serde(default)]
-            #[expect(dead_code, reason = "for readers of the trail")]
-            reasoning: Option<String>,
+        arguments! {
+            $(#[$meta])*
+            pub(super) struct $name(reasoning) {
+                $($fields)*
+                /// A number of the compact list (`e4`), `css=...`, `text=...`, or an ARIA descriptor
+                /// (`button "Save"`). Used when there is no selector, and by actions whose selector
+                /// matches nothing.
+                #[serde(rename = "ref")]
+                pub(super) reference: Option<String>,
+                /// The durable selector; tried first.
+                #[serde(default)]
+                #[schemars(schema_with = "selector_schema")]
+                pub(super) node_selector: Option<NodeSelector>,
+            }
         }
 
         impl $name {
@@ -61,7 +57,6 @@ with_element! {
 with_element! {
     pub(super) struct VerifyElement {
         /// How long it may take, in milliseconds; the usual time when not given.
-        #[serde(default)]
         pub(super) timeout_ms: Option<u64>,
     }
 }
@@ -96,7 +91,7 @@ with_element! {
         #[serde(default, deserialize_with = "caseless")]
         pub(super) direction: Way,
         /// CSS pixels.
-        #[serde(default = "half_a_screen")]
+        #[serde(default = "number::<500, u32>")]
         pub(super) amount: u32,
     }
 }
@@ -127,19 +122,15 @@ with_element! {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-pub(super) struct Navigate {
-    /// GOTO, BACK or FORWARD.
-    #[serde(default, deserialize_with = "caseless")]
-    pub(super) action: Navigation,
-    /// Where to, for GOTO.
-    #[serde(default)]
-    pub(super) url: String,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
+arguments! {
+    pub(super) struct Navigate(reasoning) {
+        /// GOTO, BACK or FORWARD.
+        #[serde(default, deserialize_with = "caseless")]
+        pub(super) action: Navigation,
+        /// Where to, for GOTO.
+        #[serde(default)]
+        pub(super) url: String,
+    }
 }
 
 #[derive(Default, Deserialize, JsonSchema)]
@@ -149,27 +140,6 @@ pub(super) enum Navigation {
     Goto,
     Back,
     Forward,
-}
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub(super) enum Way {
-    Up,
-    #[default]
-    Down,
-    Left,
-    Right,
-}
-
-impl From<Way> for Direction {
-    fn from(way: Way) -> Self {
-        match way {
-            Way::Up => Self::Up,
-            Way::Down => Self::Down,
-            Way::Left => Self::Left,
-            Way::Right => Self::Right,
-        }
-    }
 }
 
 #[derive(Default, Deserialize, JsonSchema)]
@@ -190,140 +160,90 @@ pub(super) enum Detail {
     OccludedElements,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct FillSecret {
-    /// The element, as in other tools.
-    #[serde(rename = "ref")]
-    pub(super) reference: String,
-    /// The value.
-    pub(super) value: String,
-}
+arguments! {
+    pub(super) struct FillSecret {
+        /// The element, as in other tools.
+        #[serde(rename = "ref")]
+        pub(super) reference: String,
+        /// The value.
+        pub(super) value: String,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-pub(super) struct PressKey {
-    /// `Enter`, `Control+A`.
-    pub(super) key: String,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
+    pub(super) struct PressKey(reasoning) {
+        /// `Enter`, `Control+A`.
+        pub(super) key: String,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-pub(super) struct Wait {
-    /// 1 to 30.
-    #[serde(default = "one")]
-    pub(super) seconds: u64,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
+    pub(super) struct Wait(reasoning) {
+        /// 1 to 30.
+        #[serde(default = "number::<1, u64>")]
+        pub(super) seconds: u64,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct WaitForUrl {
-    /// A regular expression.
-    pub(super) pattern: String,
-    /// Milliseconds.
-    #[serde(default = "half_a_minute")]
-    pub(super) timeout_ms: u64,
-}
+    pub(super) struct WaitForUrl {
+        /// A regular expression.
+        pub(super) pattern: String,
+        /// Milliseconds.
+        #[serde(default = "number::<30_000, u64>")]
+        pub(super) timeout_ms: u64,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-pub(super) struct Resize {
-    /// CSS pixels.
-    pub(super) width: u32,
-    /// CSS pixels.
-    pub(super) height: u32,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
+    pub(super) struct Resize(reasoning) {
+        /// CSS pixels.
+        pub(super) width: u32,
+        /// CSS pixels.
+        pub(super) height: u32,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct ApplyCookies {
-    /// JSON.
-    #[serde(default)]
-    pub(super) cookies_json: String,
-}
+    pub(super) struct ApplyCookies {
+        /// JSON.
+        #[serde(default)]
+        pub(super) cookies_json: String,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct AnswerDialogs {
-    /// OK instead of Cancel.
-    pub(super) accept: bool,
-    /// What to enter into prompts.
-    #[serde(default)]
-    pub(super) text: Option<String>,
-}
+    pub(super) struct AnswerDialogs {
+        /// OK instead of Cancel.
+        pub(super) accept: bool,
+        /// What to enter into prompts.
+        pub(super) text: Option<String>,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Evaluate {
-    /// An expression; `(() => { ... })()` for statements.
-    pub(super) script: String,
-}
+    pub(super) struct Evaluate {
+        /// An expression; `(() => { ... })()` for statements.
+        pub(super) script: String,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-pub(super) struct VerifyText {
-    /// The text.
-    pub(super) text: String,
-    /// The whole text of an element, in this case, instead of a part of it.
-    #[serde(default)]
-    pub(super) exact: bool,
-    /// How long it may take, in milliseconds; 5000 when not given.
-    #[serde(default)]
-    pub(super) timeout_ms: Option<u64>,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
+    pub(super) struct VerifyText(reasoning) {
+        /// The text.
+        pub(super) text: String,
+        /// The whole text of an element, in this case, instead of a part of it.
+        #[serde(default)]
+        pub(super) exact: bool,
+        /// How long it may take, in milliseconds; 5000 when not given.
+        pub(super) timeout_ms: Option<u64>,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-pub(super) struct AssertDownload {
-    /// The file's whole name, as the page suggests it.
-    #[serde(default)]
-    pub(super) name: Option<String>,
-    /// A regular expression of the whole name.
-    #[serde(default)]
-    pub(super) name_regex: Option<String>,
-    /// A text in the file, in this case.
-    #[serde(default)]
-    pub(super) contains: Option<String>,
-    /// How many bytes it has at least.
-    #[serde(default)]
-    pub(super) min_bytes: Option<u64>,
-    /// Milliseconds.
-    #[serde(default = "half_a_minute")]
-    pub(super) timeout_ms: u64,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
-}
+    pub(super) struct AssertDownload(reasoning) {
+        /// The file's whole name, as the page suggests it.
+        pub(super) name: Option<String>,
+        /// A regular expression of the whole name.
+        pub(super) name_regex: Option<String>,
+        /// A text in the file, in this case.
+        pub(super) contains: Option<String>,
+        /// How many bytes it has at least.
+        pub(super) min_bytes: Option<u64>,
+        /// Milliseconds.
+        #[serde(default = "number::<30_000, u64>")]
+        pub(super) timeout_ms: u64,
+    }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-pub(super) struct NetworkEvent {
-    /// What the address or the body mentions, in any case.
-    pub(super) event_name: String,
-    /// Milliseconds.
-    #[serde(default = "five_seconds")]
-    pub(super) timeout_ms: u64,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
+    pub(super) struct NetworkEvent(reasoning) {
+        /// What the address or the body mentions, in any case.
+        pub(super) event_name: String,
+        /// Milliseconds.
+        #[serde(default = "number::<5_000, u64>")]
+        pub(super) timeout_ms: u64,
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -336,19 +256,14 @@ pub(super) struct Snapshot {
     /// Name of the screen: `login`.
     screen_name: String,
     /// Why, for readers.
-    #[serde(default)]
     reasoning: Option<String>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
-pub(super) struct RequestDetails {
-    /// BOUNDS, CSS_SELECTORS, OFFSCREEN_ELEMENTS, OCCLUDED_ELEMENTS.
-    pub(super) include: Vec<Detail>,
-    /// Why, for readers.
-    #[serde(default)]
-    reasoning: Option<String>,
+arguments! {
+    pub(super) struct RequestDetails(reasoning) {
+        /// BOUNDS, CSS_SELECTORS, OFFSCREEN_ELEMENTS, OCCLUDED_ELEMENTS.
+        pub(super) include: Vec<Detail>,
+    }
 }
 
 /// How texts are compared, by the argument `exact`.
@@ -358,24 +273,4 @@ pub(super) const fn matching(exact: bool) -> TextMatch {
     } else {
         TextMatch::Contains
     }
-}
-
-const fn yes() -> bool {
-    true
-}
-
-const fn one() -> u64 {
-    1
-}
-
-const fn half_a_screen() -> u32 {
-    500
-}
-
-const fn five_seconds() -> u64 {
-    5_000
-}
-
-const fn half_a_minute() -> u64 {
-    30_000
 }

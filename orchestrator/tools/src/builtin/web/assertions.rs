@@ -1,24 +1,21 @@
 //! What can be verified of a page. Nothing falls back here.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::{Command, ValueKind, WantedDownload, WebCommand};
 
-use super::super::tool;
 use super::arguments::{
     AssertDownload, NetworkEvent, VerifyElement, VerifyKind, VerifyList, VerifyText, VerifyValue,
     matching,
 };
-use super::{WEB, web};
-use crate::tool::{Kind, Tool, ToolError};
+use super::rules::{named, not_blank};
+use super::{assertion, web};
+use crate::builtin::Tools;
+use crate::tool::ToolError;
 
-pub(super) fn assertions() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<VerifyText>(
-            "web_verifyTextVisible",
-            Kind::Assertion,
-            "Expects a text to be visible: any case, anywhere, across nested elements; with \
+pub(super) fn assertions() -> Tools {
+    tools![
+        assertion::<VerifyText>("web_verifyTextVisible", "Expects a text to be visible: any case, anywhere, across nested elements; with \
              `exact: true`, the whole text of an element, in this case.",
             |arguments, call| {
                 let command = WebCommand::ExpectText {
@@ -29,13 +26,8 @@ pub(super) fn assertions() -> Vec<Arc<dyn Tool>> {
                 web(call, command)
             },
         )
-        .ruled(VerifyText::rule)
-        .on(WEB)
-        .done(),
-        tool::<VerifyElement>(
-            "web_verifyElementVisible",
-            Kind::Assertion,
-            "Expects an element to be visible.",
+        .ruled(|arguments| not_blank("text", &arguments.text)),
+        assertion::<VerifyElement>("web_verifyElementVisible", "Expects an element to be visible.",
             |mut arguments, call| {
                 let command = WebCommand::ExpectVisible {
                     target: arguments.target(),
@@ -44,16 +36,10 @@ pub(super) fn assertions() -> Vec<Arc<dyn Tool>> {
                 web(call, command)
             },
         )
-        .ruled(VerifyElement::rule)
-        .on(WEB)
-        .done(),
-        tool::<VerifyValue>(
-            "web_verifyValue",
-            Kind::Assertion,
-            "Expects the text, the value or an attribute of an element. A text contains what is \
+        .ruled(|mut arguments| named(&arguments.target())),
+        assertion::<VerifyValue>("web_verifyValue", "Expects the text, the value or an attribute of an element. A text contains what is \
              expected; with `exact: true` it is the same as a whole.",
-            |mut arguments, call| {
-                Box::pin(async move {
+            body!(|mut arguments, call| {
                     let target = arguments.target();
                     let kind = match arguments.kind {
                         VerifyKind::Text => ValueKind::Text,
@@ -70,36 +56,22 @@ pub(super) fn assertions() -> Vec<Arc<dyn Tool>> {
                         matching: matching(arguments.exact),
                     };
                     call.act(Command::Web(command)).await
-                })
-            },
+                }),
         )
-        .ruled(VerifyValue::rule)
-        .on(WEB)
-        .done(),
-        tool::<VerifyList>(
-            "web_verifyListVisible",
-            Kind::Assertion,
-            "Expects texts to be visible inside an element, or on the page: in any case, as a \
+        .ruled(VerifyValue::rule),
+        assertion::<VerifyList>("web_verifyListVisible", "Expects texts to be visible inside an element, or on the page: in any case, as a \
              part of it; with `exact: true`, the whole text of an element, in this case.",
             |mut arguments, call| {
-                let target = arguments.target();
-                web(
-                    call,
-                    WebCommand::ExpectList {
-                        target,
-                        items: arguments.items,
-                        matching: matching(arguments.exact),
-                    },
-                )
+                let command = WebCommand::ExpectList {
+                    target: arguments.target(),
+                    items: arguments.items,
+                    matching: matching(arguments.exact),
+                };
+                web(call, command)
             },
         )
-        .ruled(VerifyList::rule)
-        .on(WEB)
-        .done(),
-        tool::<AssertDownload>(
-            "web_assertDownload",
-            Kind::Assertion,
-            "Expects a download of this session, past or coming, to be complete: by its name, a text \
+        .ruled(VerifyList::rule),
+        assertion::<AssertDownload>("web_assertDownload", "Expects a download of this session, past or coming, to be complete: by its name, a text \
              in it, its size. Packtrain's own.",
             |arguments, call| {
                 let limit = Duration::from_millis(arguments.timeout_ms);
@@ -112,26 +84,14 @@ pub(super) fn assertions() -> Vec<Arc<dyn Tool>> {
                 web(call, WebCommand::ExpectDownload { wanted, limit })
             },
         )
-        .ruled(AssertDownload::rule)
-        .on(WEB)
-        .done(),
-        tool::<NetworkEvent>(
-            "web_assertNetworkEvent",
-            Kind::Assertion,
-            "Expects a request of this session whose address or body mentions a name.",
+        .ruled(AssertDownload::rule),
+        assertion::<NetworkEvent>("web_assertNetworkEvent", "Expects a request of this session whose address or body mentions a name.",
             |arguments, call| {
                 let limit = Duration::from_millis(arguments.timeout_ms);
-                web(
-                    call,
-                    WebCommand::ExpectRequest {
-                        name: arguments.event_name,
-                        limit,
-                    },
-                )
+                let name = arguments.event_name;
+                web(call, WebCommand::ExpectRequest { name, limit })
             },
         )
-        .ruled(NetworkEvent::rule)
-        .on(WEB)
-        .done(),
+        .ruled(|arguments| not_blank("eventName", &arguments.event_name)),
     ]
 }

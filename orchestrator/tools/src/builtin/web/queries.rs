@@ -1,27 +1,20 @@
 //! What a page can be asked.
 
-use std::sync::Arc;
-
 use packtrain_drivers::{SnapshotDetail, WebCommand};
 
-use super::super::{Nothing, tool};
 use super::arguments::{Detail, RequestDetails, Snapshot};
-use super::{WEB, read, web};
-use crate::tool::{Kind, Tool};
+use super::{query, read, web};
+use crate::builtin::{Nothing, Tools};
 
-pub(super) fn queries() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<Snapshot>(
+pub(super) fn queries() -> Tools {
+    tools![
+        query::<Snapshot>(
             "web_snapshot",
-            Kind::Query,
             "Keeps a picture and a reading of the page under a name.",
             |_, call| read(call, SnapshotDetail::default()),
-        )
-        .on(WEB)
-        .done(),
-        tool::<RequestDetails>(
+        ),
+        query::<RequestDetails>(
             "web_requestDetails",
-            Kind::Query,
             "Reads the page with more detail: bounds, CSS selectors, what is out of sight.",
             |arguments, call| {
                 let include = arguments.include;
@@ -34,24 +27,16 @@ pub(super) fn queries() -> Vec<Arc<dyn Tool>> {
                 read(call, detail)
             },
         )
-        .on(WEB)
-        .unrecorded()
-        .done(),
-        tool::<Nothing>(
+        .unrecorded(),
+        query::<Nothing>(
             "web_currentUrl",
-            Kind::Query,
             "Answers the page's address.",
             |Nothing {}, call| web(call, WebCommand::CurrentUrl),
-        )
-        .on(WEB)
-        .done(),
-        tool::<Nothing>(
+        ),
+        query::<Nothing>(
             "web_getStorageState",
-            Kind::Query,
             "Answers cookies and local storage as JSON in Playwright's shape.",
             |Nothing {}, call| web(call, WebCommand::StorageState),
-        )
-        .on(WEB)
-        .done(),
+        ),
     ]
 }

@@ -1,13 +1,14 @@
 //! What arguments of tools for pages must fulfil besides their types. The tools and the driver say
 //! the same when they are called; here it is said without a device.
 
-use super::super::InvalidArgument;
-use super::arguments::{
-    AssertDownload, Element, Navigate, Navigation, NetworkEvent, PressKey, Select, Upload,
-    VerifyElement, VerifyKind, VerifyList, VerifyText, VerifyValue, WaitForUrl,
-};
 use packtrain_drivers::WebTarget;
 use packtrain_model::suggest::did_you_mean;
+
+use super::arguments::{
+    AssertDownload, Navigate, Navigation, PressKey, Select, Upload, VerifyKind, VerifyList,
+    VerifyValue,
+};
+use crate::builtin::InvalidArgument;
 
 /// The names of keys that are longer than a sign: `KeyboardEvent.key` and `code` of the keyboard that
 /// Playwright types on.
@@ -32,18 +33,6 @@ impl Navigate {
             .hint("add `url`, or `action: BACK` or `action: FORWARD`")),
             Navigation::Goto | Navigation::Back | Navigation::Forward => Ok(()),
         }
-    }
-}
-
-impl Element {
-    pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
-        named(&self.target())
-    }
-}
-
-impl VerifyElement {
-    pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
-        named(&self.target())
     }
 }
 
@@ -95,12 +84,6 @@ impl VerifyValue {
     }
 }
 
-impl VerifyText {
-    pub(super) fn rule(self) -> Result<(), InvalidArgument> {
-        not_blank("text", &self.text)
-    }
-}
-
 impl VerifyList {
     pub(super) fn rule(self) -> Result<(), InvalidArgument> {
         if self.items.is_empty() {
@@ -109,12 +92,6 @@ impl VerifyList {
         self.items
             .iter()
             .try_for_each(|item| not_blank("items", item))
-    }
-}
-
-impl NetworkEvent {
-    pub(super) fn rule(self) -> Result<(), InvalidArgument> {
-        not_blank("eventName", &self.event_name)
     }
 }
 
@@ -141,13 +118,7 @@ impl PressKey {
     }
 }
 
-impl WaitForUrl {
-    pub(super) fn rule(self) -> Result<(), InvalidArgument> {
-        regular("pattern", &self.pattern)
-    }
-}
-
-fn regular(key: &'static str, pattern: &str) -> Result<(), InvalidArgument> {
+pub(super) fn regular(key: &'static str, pattern: &str) -> Result<(), InvalidArgument> {
     not_blank(key, pattern)?;
     let Some(why) = why_no_pattern(pattern) else {
         return Ok(());
@@ -170,7 +141,7 @@ pub fn why_no_pattern(pattern: &str) -> Option<String> {
 }
 
 /// What is blank is part of everything, so that expecting it would verify nothing.
-fn not_blank(key: &'static str, text: &str) -> Result<(), InvalidArgument> {
+pub(super) fn not_blank(key: &'static str, text: &str) -> Result<(), InvalidArgument> {
     if text.trim().is_empty() {
         return Err(
             InvalidArgument::new(key, format!("`{key}` is blank")).hint("say what is expected")
@@ -179,7 +150,7 @@ fn not_blank(key: &'static str, text: &str) -> Result<(), InvalidArgument> {
     Ok(())
 }
 
-fn named(target: &WebTarget) -> Result<(), InvalidArgument> {
+pub(super) fn named(target: &WebTarget) -> Result<(), InvalidArgument> {
     if target.is_empty() {
         Err(InvalidArgument::new("", "no element is named")
             .hint("add `nodeSelector` or `ref`, such as `ref: 'button \"Save\"'`"))

@@ -8,8 +8,7 @@ use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::element::{Element, Short, Shortened};
-use crate::builtin::caseless;
-use crate::builtin::mobile::Way;
+use crate::builtin::{Way, caseless};
 
 /// One command.
 pub(super) enum MaestroCommand {
@@ -66,36 +65,19 @@ const NAMES: [&str; 24] = [
     "setOrientation",
 ];
 
-impl MaestroCommand {
-    /// The command's name as flows write it.
-    pub(super) const fn name(&self) -> &'static str {
-        match self {
-            Self::TapOn(_) => "tapOn",
-            Self::LongPressOn(_) => "longPressOn",
-            Self::AssertVisible(_) => "assertVisible",
-            Self::AssertNotVisible(_) => "assertNotVisible",
-            Self::ExtendedWaitUntil(_) => "extendedWaitUntil",
-            Self::CopyTextFrom(_) => "copyTextFrom",
-            Self::InputText(_) => "inputText",
-            Self::EraseText(_) => "eraseText",
-            Self::PasteText => "pasteText",
-            Self::SetClipboard(_) => "setClipboard",
-            Self::PressKey(_) => "pressKey",
-            Self::Back => "back",
-            Self::HideKeyboard => "hideKeyboard",
-            Self::LaunchApp(_) => "launchApp",
-            Self::StopApp(_) => "stopApp",
-            Self::ClearState(_) => "clearState",
-            Self::OpenLink(_) => "openLink",
-            Self::Scroll => "scroll",
-            Self::ScrollUntilVisible(_) => "scrollUntilVisible",
-            Self::Swipe(_) => "swipe",
-            Self::WaitForAnimationToEnd(_) => "waitForAnimationToEnd",
-            Self::SetAirplaneMode(_) => "setAirplaneMode",
-            Self::SetOrientation(_) => "setOrientation",
-        }
-    }
+/// A command and its name as flows write it.
+pub(super) struct Named(pub(super) &'static str, pub(super) MaestroCommand);
 
+impl Named {
+    fn new(name: &str, command: MaestroCommand) -> Self {
+        let known = NAMES.into_iter().find(|known| *known == name);
+        // It has two names.
+        let name = known.filter(|name| *name != "killApp").unwrap_or("stopApp");
+        Self(name, command)
+    }
+}
+
+impl MaestroCommand {
     /// A command that is written as a bare word.
     fn bare<E: Error>(name: &str) -> Result<Self, E> {
         Ok(match name {
@@ -185,7 +167,7 @@ fn unknown_command<E: Error>(name: &str) -> E {
     ))
 }
 
-impl<'de> Deserialize<'de> for MaestroCommand {
+impl<'de> Deserialize<'de> for Named {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(CommandVisitor)
     }
@@ -194,23 +176,23 @@ impl<'de> Deserialize<'de> for MaestroCommand {
 struct CommandVisitor;
 
 impl<'de> Visitor<'de> for CommandVisitor {
-    type Value = MaestroCommand;
+    type Value = Named;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a Maestro command")
     }
 
-    fn visit_str<E: Error>(self, name: &str) -> Result<MaestroCommand, E> {
-        MaestroCommand::bare(name)
+    fn visit_str<E: Error>(self, name: &str) -> Result<Named, E> {
+        MaestroCommand::bare(name).map(|command| Named::new(name, command))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MaestroCommand, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named, A::Error> {
         let Some(name) = map.next_key::<String>()? else {
             return Err(A::Error::custom("an empty mapping is no Maestro command"));
         };
         let command = MaestroCommand::with(&name, &mut map)?;
         match map.next_key::<String>()? {
-            None => Ok(command),
+            None => Ok(Named::new(&name, command)),
             Some(second) => Err(A::Error::custom(format!(
                 "`{name}` and `{second}` are two commands; each is an item of its own"
             ))),
@@ -227,16 +209,11 @@ struct Nothing {}
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "`label` is for readers")]
 pub(super) struct Wait {
-    #[serde(default)]
     pub(super) visible: Option<Shortened<Element>>,
-    #[serde(default)]
     pub(super) not_visible: Option<Shortened<Element>>,
     /// Milliseconds.
-    #[serde(default)]
     pub(super) timeout: Option<u64>,
-    #[serde(default)]
     pub(super) optional: Option<bool>,
-    #[serde(default)]
     label: Option<String>,
 }
 
@@ -274,19 +251,13 @@ pub(super) struct Scroll {
     #[serde(default, deserialize_with = "caseless")]
     pub(super) direction: Way,
     /// Milliseconds.
-    #[serde(default)]
     pub(super) timeout: Option<u64>,
-    #[serde(default)]
     speed: Option<u32>,
-    #[serde(default)]
     pub(super) visibility_percentage: Option<u32>,
     #[serde(default)]
     pub(super) center_element: bool,
-    #[serde(default)]
     wait_to_settle_timeout_ms: Option<u64>,
-    #[serde(default)]
     pub(super) optional: Option<bool>,
-    #[serde(default)]
     label: Option<String>,
 }
 
@@ -297,18 +268,12 @@ pub(super) struct Scroll {
 pub(super) struct Swipe {
     #[serde(default, deserialize_with = "some_way")]
     pub(super) direction: Option<Way>,
-    #[serde(default)]
     pub(super) from: Option<Shortened<Element>>,
-    #[serde(default)]
     pub(super) start: Option<String>,
-    #[serde(default)]
     pub(super) end: Option<String>,
     /// Milliseconds.
-    #[serde(default)]
     pub(super) duration: Option<u64>,
-    #[serde(default)]
     wait_to_settle_timeout_ms: Option<u64>,
-    #[serde(default)]
     label: Option<String>,
 }
 
@@ -345,7 +310,6 @@ struct OrientationWord(#[serde(deserialize_with = "caseless")] Orientation);
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Animation {
     /// Milliseconds.
-    #[serde(default)]
     timeout: Option<u64>,
 }
 
@@ -358,7 +322,6 @@ macro_rules! short {
             #[expect(dead_code, reason = "`label` is for readers")]
             struct $name {
                 $field: $type,
-                #[serde(default)]
                 label: Option<String>,
             }
 
@@ -384,7 +347,6 @@ short! {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Erase {
-    #[serde(default)]
     characters_to_erase: Option<u32>,
 }
 

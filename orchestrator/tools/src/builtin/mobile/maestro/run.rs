@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use packtrain_drivers::{AppCommand, Command, Direction, InputCommand, LaunchMode, Point};
 
-use super::command::{AirplaneMode, Launch, MaestroCommand, Orientation, Scroll, Swipe, Wait};
+use super::command::{
+    AirplaneMode, Launch, MaestroCommand, Named, Orientation, Scroll, Swipe, Wait,
+};
 use super::element::Element;
 use crate::builtin::mobile::app::{launch, open_url};
 use crate::builtin::mobile::expect::{expect_gone, expect_visible};
@@ -32,10 +34,9 @@ const SCROLL_TIMEOUT: Duration = Duration::from_secs(20);
 /// Carries out one command; errors say which it was.
 pub(super) async fn run(
     place: usize,
-    command: MaestroCommand,
+    Named(name, command): Named,
     call: &Call<'_>,
 ) -> Result<Answer, ToolError> {
-    let name = command.name();
     let optional = command.is_optional();
     match Box::pin(carry_out(command, call)).await {
         Err(ToolError::Failed { message, .. }) if optional => {
