@@ -1,6 +1,6 @@
 //! Files as they are read from a run's folder, none that a link or a `..` leads to, and as they are replaced.
 
-use fs::{self, File};
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
