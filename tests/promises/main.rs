@@ -44,6 +44,7 @@ mod source_faults;
 mod sources;
 mod stalled;
 mod started;
+mod stored;
 mod targets;
 mod templates;
 mod tidy;
