@@ -21,6 +21,25 @@ macro_rules! arguments {
     )*};
 }
 
+/// Words that are written in these letters for what is called the same elsewhere.
+macro_rules! words {
+    (
+        $(#[$meta:meta])*
+        enum $name:ident as $letters:tt, for $meant:ident { $($(#[$usual:meta])? $word:ident),* }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(rename_all = $letters)]
+        enum $name { $($(#[$usual])? $word),* }
+
+        impl From<$name> for $meant {
+            fn from(word: $name) -> Self {
+                match word { $($name::$word => Self::$word),* }
+            }
+        }
+    };
+}
+
 /// Defines what begins the tools of a family, all of which work on the same platforms.
 macro_rules! family {
     ($platforms:expr; $($begin:ident $kind:ident),*) => {$(
@@ -323,26 +342,10 @@ where
     T::deserialize(IntoDeserializer::<D::Error>::into_deserializer(word))
 }
 
-/// A direction in a trail.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-enum Way {
-    Up,
-    #[default]
-    Down,
-    Left,
-    Right,
-}
-
-impl From<Way> for Direction {
-    fn from(way: Way) -> Self {
-        match way {
-            Way::Up => Self::Up,
-            Way::Down => Self::Down,
-            Way::Left => Self::Left,
-            Way::Right => Self::Right,
-        }
-    }
+words! {
+    /// A direction in a trail.
+    #[derive(Default)]
+    enum Way as "UPPERCASE", for Direction { Up, #[default] Down, Left, Right }
 }
 
 /// What an argument is that is not given.

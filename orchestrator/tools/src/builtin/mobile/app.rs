@@ -1,8 +1,6 @@
 //! Tools for apps and for the phone as a whole.
 
 use packtrain_drivers::{AppCommand, Command, LaunchMode, Observation, Platform};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Answering, action, query};
@@ -137,23 +135,9 @@ arguments! {
     }
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-enum Mode {
-    #[default]
-    Reinstall,
-    Resume,
-    ForceRestart,
-}
-
-impl From<Mode> for LaunchMode {
-    fn from(mode: Mode) -> Self {
-        match mode {
-            Mode::Reinstall => Self::Reinstall,
-            Mode::Resume => Self::Resume,
-            Mode::ForceRestart => Self::ForceRestart,
-        }
-    }
+words! {
+    #[derive(Default)]
+    enum Mode as "SCREAMING_SNAKE_CASE", for LaunchMode { #[default] Reinstall, Resume, ForceRestart }
 }
 
 arguments! {

@@ -1,8 +1,5 @@
 //! Tools that scroll until an element is in sight.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::action;
 use crate::builtin::{Tools, Way, caseless, number};
 use crate::mobile::element_query::{ElementQuery, Says, Words};
@@ -81,21 +78,7 @@ impl ScrollUntilTextIsVisible {
     }
 }
 
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-enum Start {
-    #[default]
-    Center,
-    Top,
-    Bottom,
-}
-
-impl From<Start> for ScrollStart {
-    fn from(start: Start) -> Self {
-        match start {
-            Start::Center => Self::Center,
-            Start::Top => Self::Top,
-            Start::Bottom => Self::Bottom,
-        }
-    }
+words! {
+    #[derive(Default)]
+    enum Start as "UPPERCASE", for ScrollStart { #[default] Center, Top, Bottom }
 }

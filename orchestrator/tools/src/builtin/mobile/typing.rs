@@ -3,8 +3,6 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use packtrain_drivers::{Command, InputCommand, Key};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{Answering, action};
 use crate::builtin::{Nothing, Tools, caseless, number, yes};
@@ -168,26 +166,6 @@ arguments! {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-enum PressKeyCode {
-    Back,
-    Enter,
-    Home,
-    Backspace,
-    Tab,
-    Escape,
-}
-
-impl From<PressKeyCode> for Key {
-    fn from(code: PressKeyCode) -> Self {
-        match code {
-            PressKeyCode::Back => Self::Back,
-            PressKeyCode::Enter => Self::Enter,
-            PressKeyCode::Home => Self::Home,
-            PressKeyCode::Backspace => Self::Backspace,
-            PressKeyCode::Tab => Self::Tab,
-            PressKeyCode::Escape => Self::Escape,
-        }
-    }
+words! {
+    enum PressKeyCode as "UPPERCASE", for Key { Back, Enter, Home, Backspace, Tab, Escape }
 }
