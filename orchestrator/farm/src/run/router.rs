@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 use packtrain_model::{RunId, SessionId};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::follow::Followed;
@@ -13,6 +13,9 @@ use crate::link::{Link, in_one_line};
 use crate::names;
 use crate::store::Stored;
 use crate::wire::{End, Grant, HostName, Pack};
+
+/// What may wait for a session, which is hours of it: one that is further behind hears no more, and is lost.
+const MOST_WAITING: usize = 65_536;
 
 /// What the farm says of a session.
 #[derive(Debug)]
@@ -49,12 +52,11 @@ struct Known {
     first: Option<DateTime<Utc>>,
 }
 
-/// What is said of a session. It is as much as the server has of it, without files: a session that is
-/// slow, as while it fetches one, holds up no other.
+/// What is said of a session. One that is slow, as while it fetches a file, holds up no other.
 enum Slot {
     /// Before the session was asked for: by an earlier process of the run.
-    Early(UnboundedSender<Dated>, UnboundedReceiver<Dated>),
-    Open(UnboundedSender<Dated>),
+    Early(mpsc::Sender<Dated>, mpsc::Receiver<Dated>),
+    Open(mpsc::Sender<Dated>),
     /// Nothing of it is wanted any more, and a host may still tell of it.
     Left,
 }
@@ -90,7 +92,7 @@ impl Router {
     }
 
     /// Everything that is and was said of a session; it ends when nothing more can be said.
-    pub(super) fn listen(&self, session: &SessionId) -> UnboundedReceiver<Dated> {
+    pub(super) fn listen(&self, session: &SessionId) -> mpsc::Receiver<Dated> {
         self.sessions.listen(session)
     }
 
@@ -115,11 +117,11 @@ impl Sessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn listen(&self, session: &SessionId) -> UnboundedReceiver<Dated> {
+    fn listen(&self, session: &SessionId) -> mpsc::Receiver<Dated> {
         let mut known = self.known();
         let (tell, said) = match known.sessions.remove(session) {
             Some(Slot::Early(tell, said)) => (tell, said),
-            Some(Slot::Open(_) | Slot::Left) | None => unbounded_channel(),
+            Some(Slot::Open(_) | Slot::Left) | None => mpsc::channel(MOST_WAITING),
         };
         if known.broken.is_none() {
             known.sessions.insert(session.clone(), Slot::Open(tell));
@@ -135,12 +137,16 @@ impl Sessions {
         let mut known = self.known();
         known.first = known.first.or(said.0);
         let slot = known.sessions.entry(session).or_insert_with(|| {
-            let (tell, said) = unbounded_channel();
+            let (tell, said) = mpsc::channel(MOST_WAITING);
             Slot::Early(tell, said)
         });
         match slot {
-            // The session may have ended.
-            Slot::Early(tell, _) | Slot::Open(tell) => drop(tell.send(said)),
+            Slot::Early(tell, _) | Slot::Open(tell) => {
+                // It may have ended, too.
+                if let Err(TrySendError::Full(_)) = tell.try_send(said) {
+                    *slot = Slot::Left;
+                }
+            }
             Slot::Left => {}
         }
     }

@@ -11,7 +11,7 @@ use packtrain_engine::{
 };
 use packtrain_model::{Blame, Failure, Outcome, PlannedSession, RunEvent, SessionId};
 use serde::de::DeserializeOwned;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::Inner;
@@ -102,7 +102,7 @@ struct Session<'a> {
 impl Session<'_> {
     async fn live(
         &mut self,
-        said: &mut UnboundedReceiver<Dated>,
+        said: &mut mpsc::Receiver<Dated>,
         stop: &SessionStop,
         turn: Turn,
     ) -> Outcome {
