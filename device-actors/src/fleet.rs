@@ -69,7 +69,6 @@ struct Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         let devices = self.devices.get_mut();
-        let devices = devices;
         // The actors of the others end with their addresses.
         for device in devices.values().filter(|device| device.is_shared) {
             drop(device.shut_down(LeaseError::ShuttingDown, now() + DROPPED_TIMEOUT));

@@ -1,10 +1,12 @@
 //! What every test of a driver does with a device, whatever the wire.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::{
-    AppCommand, Command, CommandContext, Driver, DriverError, InputCommand, LaunchMode, NodeDetail,
-    Observation, Point, ScreenMark, Snapshot, SnapshotDetail,
+    AppCommand, Command, CommandContext, Connector, DeviceEvent, Driver, DriverError, EventStream,
+    Fault, InputCommand, LaunchMode, NodeDetail, Observation, Point, ScreenMark, SessionOptions,
+    Size, Snapshot, SnapshotDetail, event_channel,
 };
 
 use crate::phone::SHOP;
@@ -24,14 +26,115 @@ pub fn context() -> CommandContext {
     CommandContext::within(TEST_TIMEOUT)
 }
 
+/// Runs a test.
+pub fn run(test: impl Future<Output = ()>) {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().build().unwrap().block_on(test);
+}
+
+/// What leads to a device, and what drives it while somebody is connected.
+pub struct Hand {
+    /// Leads to the device.
+    pub connector: Arc<dyn Connector>,
+    driver: Option<Box<dyn Driver>>,
+    events: EventStream,
+    /// What was reported and not asked for yet.
+    unread: Vec<DeviceEvent>,
+}
+
+impl Hand {
+    /// Nobody is connected yet.
+    pub fn new(connector: Arc<dyn Connector>) -> Self {
+        Self {
+            connector,
+            driver: None,
+            events: event_channel().1,
+            unread: Vec::new(),
+        }
+    }
+}
+
+impl TestDevice for Hand {
+    fn hand(&mut self) -> &mut Hand {
+        self
+    }
+
+    fn label(&self) -> String {
+        self.connector.id().to_string()
+    }
+}
+
 /// A device that a test drives.
 #[expect(async_fn_in_trait, reason = "tests need no `Send`")]
 pub trait TestDevice {
-    /// What drives it.
-    fn driver_mut(&mut self) -> &mut dyn Driver;
+    /// What it is driven with.
+    fn hand(&mut self) -> &mut Hand;
 
     /// What a failed test calls it.
     fn label(&self) -> String;
+
+    /// What drives it.
+    fn driver(&mut self) -> &mut dyn Driver {
+        self.hand().driver.as_deref_mut().unwrap()
+    }
+
+    /// Connects, or connects anew.
+    async fn connect_in(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
+        let hand = self.hand();
+        let (sink, events) = event_channel();
+        (hand.events, hand.unread) = (events, Vec::new());
+        hand.driver = Some(hand.connector.connect(sink, ctx).await?);
+        Ok(())
+    }
+
+    /// Connects, or connects anew, in the time a test has.
+    async fn reconnect(&mut self) -> Result<(), DriverError> {
+        self.connect_in(&context()).await
+    }
+
+    /// Lets go of the driver, if somebody is connected.
+    async fn disconnect(&mut self) {
+        if let Some(driver) = self.hand().driver.take() {
+            driver.close().await;
+        }
+    }
+
+    /// The program that drives it is killed, as far as the device can tell.
+    fn forget(&mut self) {
+        self.hand().driver = None;
+    }
+
+    /// What was reported since the last time.
+    fn events(&mut self) -> Vec<DeviceEvent> {
+        let hand = self.hand();
+        let mut events = std::mem::take(&mut hand.unread);
+        events.extend(hand.events.drain());
+        events
+    }
+
+    /// The next thing that is reported and is so; what comes before it is kept.
+    async fn event_where(&mut self, is: impl Fn(&DeviceEvent) -> bool) -> DeviceEvent {
+        let hand = self.hand();
+        if let Some(at) = hand.unread.iter().position(&is) {
+            return hand.unread.remove(at);
+        }
+        let search = async {
+            loop {
+                let event = hand.events.next().await.expect("the driver lives");
+                if is(&event) {
+                    return event;
+                }
+                hand.unread.push(event);
+            }
+        };
+        let found = tokio::time::timeout(TEST_TIMEOUT, search).await;
+        found.expect("such an event comes")
+    }
+
+    /// Begins a session as it is without options.
+    async fn begin(&mut self) -> Observation {
+        self.ok(Command::Begin(SessionOptions::default())).await
+    }
 
     /// Runs a command in a context of its own.
     async fn execute_in(
@@ -39,7 +142,7 @@ pub trait TestDevice {
         command: Command,
         ctx: &CommandContext,
     ) -> Result<Observation, DriverError> {
-        self.driver_mut().execute(command, ctx).await
+        self.driver().execute(command, ctx).await
     }
 
     /// Runs a command.
@@ -56,8 +159,16 @@ pub trait TestDevice {
 
     /// Why a command failed that must fail.
     async fn err(&mut self, command: Command) -> DriverError {
+        self.err_within(TEST_TIMEOUT, command).await
+    }
+
+    /// Why a command failed that had only this long.
+    async fn err_within(&mut self, time: Duration, command: Command) -> DriverError {
         let (label, name) = (self.label(), command.name());
-        match self.execute(command).await {
+        match self
+            .execute_in(command, &CommandContext::within(time))
+            .await
+        {
             Ok(answer) => panic!("{label} {name} succeeded: {answer:?}"),
             Err(error) => error,
         }
@@ -141,6 +252,19 @@ pub trait TestDevice {
         let mut nodes = snapshot.tree.nodes().iter();
         nodes.any(|node| is_named(&node.detail, name))
     }
+
+    /// A screenshot: its size in pixels, and that of the screen as the driver counts.
+    async fn screenshot(&mut self) -> (Size, Size) {
+        let Observation::Screenshot(shot) = self.ok(Command::Screenshot).await else {
+            panic!("no screenshot");
+        };
+        assert_eq!(&shot.png[..8], b"\x89PNG\r\n\x1a\n");
+        let side = |at: usize| {
+            let bytes = shot.png[at..at + 4].try_into().unwrap();
+            f64::from(u32::from_be_bytes(bytes))
+        };
+        (Size::new(side(16), side(20)), shot.screen)
+    }
 }
 
 fn is_named(detail: &NodeDetail, name: &str) -> bool {
@@ -158,4 +282,20 @@ fn is_named(detail: &NodeDetail, name: &str) -> bool {
         _ => [None; 3],
     };
     names.contains(&Some(name))
+}
+
+/// What a reader is told of a device that broke: never a failed step.
+#[track_caller]
+pub fn lost(error: &DriverError) -> (&str, &str) {
+    assert_eq!(error.fault(), Fault::Device, "{error:?}");
+    match error {
+        DriverError::Lost { cause, hint } => (cause, hint.as_deref().unwrap_or_default()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// How often a connection was repaired.
+pub fn mended(events: &[DeviceEvent]) -> usize {
+    let is = |event: &&DeviceEvent| matches!(event, DeviceEvent::Reconnected { .. });
+    events.iter().filter(is).count()
 }

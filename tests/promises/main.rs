@@ -7,7 +7,6 @@ mod android;
 mod check;
 mod ci;
 mod cli;
-mod conformance;
 mod demo;
 mod deploy;
 mod disk;

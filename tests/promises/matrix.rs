@@ -68,64 +68,45 @@ fn failure(comparison: &Value) -> (String, String, String) {
     (text("verdict"), text("words"), parts)
 }
 
+/// The cluster of failures of a page whose button is hidden there.
+fn failure_of(hidden: &str, axes: &str) -> (String, String, String) {
+    let lab = project(hidden, axes);
+    let run = ["run", "tasks.trail.yaml", "--matrix", "all"];
+    lab.run(&[&run[..], &["--screenshots", "none"]].concat())
+        .expect(1);
+    failure(&compared(&lab))
+}
+
+#[track_caller]
+fn is_named([hidden, axes]: [&str; 2], named: &str) {
+    let (verdict, words, parts) = failure_of(hidden, axes);
+    assert_eq!((&*verdict, &*parts), ("cause", named), "{words}");
+}
+
 #[test]
 fn one_literal_is_named_at_twelve_cells() {
-    let lab = project(
-        "has.dark",
-        "{ colorScheme: [light, dark], viewport: [390x844, 768x1024, 1280x800], engine: [chromium, firefox] }",
-    );
-    lab.run(&["run", "tasks.trail.yaml", "--matrix", "all"])
-        .expect(1);
-    let (verdict, words, parts) = failure(&compared(&lab));
-    assert_eq!(verdict, "cause", "{words}");
-    assert_eq!(parts, "colorScheme=dark 6/6 0/6", "{words}");
+    let axes = "{ colorScheme: [light, dark], viewport: [390x844, 768x1024, 1280x800], engine: [chromium, firefox] }";
+    is_named(["has.dark", axes], "colorScheme=dark 6/6 0/6");
 }
 
 #[test]
 fn two_literals_are_named_at_twenty_four_cells() {
-    let lab = project(
-        "has.de && has.narrow",
-        "{ locale: [en-US, de-DE], viewport: [390x844, 768x1024, 1280x800], colorScheme: [light, dark], scale: [1, 2] }",
-    );
-    lab.run(&["run", "tasks.trail.yaml", "--matrix", "all"])
-        .expect(1);
-    let (verdict, words, parts) = failure(&compared(&lab));
-    assert_eq!(verdict, "cause", "{words}");
-    assert_eq!(parts, "locale=de-DE width<=390 4/4 0/20", "{words}");
+    let axes = "{ locale: [en-US, de-DE], viewport: [390x844, 768x1024, 1280x800], colorScheme: [light, dark], scale: [1, 2] }";
+    let named = "locale=de-DE width<=390 4/4 0/20";
+    is_named(["has.de && has.narrow", axes], named);
 }
 
 #[test]
 fn three_literals_are_named_at_sixty_cells() {
-    let lab = project(
-        "has.de && has.narrow && has.dark",
-        "{ locale: [en-US, de-DE, fr-FR], viewport: [320x640, 390x844, 768x1024, 1024x768, 1280x800], colorScheme: [light, dark], touch: [true, false] }",
-    );
-    lab.run(&[
-        "run",
-        "tasks.trail.yaml",
-        "--matrix",
-        "all",
-        "--screenshots",
-        "none",
-    ])
-    .expect(1);
-    let (verdict, words, parts) = failure(&compared(&lab));
-    assert_eq!(verdict, "cause", "{words}");
-    assert_eq!(
-        parts, "colorScheme=dark locale=de-DE width<=390 4/4 0/56",
-        "{words}"
-    );
+    let axes = "{ locale: [en-US, de-DE, fr-FR], viewport: [320x640, 390x844, 768x1024, 1024x768, 1280x800], colorScheme: [light, dark], touch: [true, false] }";
+    let named = "colorScheme=dark locale=de-DE width<=390 4/4 0/56";
+    is_named(["has.de && has.narrow && has.dark", axes], named);
 }
 
 #[test]
 fn four_cells_are_too_few_to_say() {
-    let lab = project(
-        "has.dark",
-        "{ colorScheme: [light, dark], viewport: [390x844, 1280x800] }",
-    );
-    lab.run(&["run", "tasks.trail.yaml", "--matrix", "all"])
-        .expect(1);
-    let (verdict, words, _) = failure(&compared(&lab));
+    let axes = "{ colorScheme: [light, dark], viewport: [390x844, 1280x800] }";
+    let (verdict, words, _) = failure_of("has.dark", axes);
     assert_eq!(verdict, "weak", "{words}");
     assert!(words.contains("too few to be sure"), "{words}");
 }

@@ -352,6 +352,22 @@ fn nothing_is_downloaded_while_building() {
 }
 
 #[test]
+fn every_promise_of_drivers_is_in_the_list_that_makes_tests_of_it() {
+    let folder = repository().join("drivers/testing");
+    let list = std::fs::read_to_string(folder.join("promises.rs")).unwrap();
+    let listed: BTreeSet<_> = list.lines().map(str::trim).collect();
+    let mut wrong = Vec::new();
+    for file in rust_files(&folder.join("promises")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let promises = text.split("\npub async fn ").skip(1);
+        let names = promises.filter_map(|promise| promise.split(['(', '<']).next());
+        let is_promise = |name: &&str| *name != "begun" && !listed.contains(name);
+        wrong.extend(names.filter(is_promise).map(str::to_owned));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn decisions_are_numbered_without_gaps() {
     let mut numbers: Vec<u32> = std::fs::read_dir(repository().join("docs/decisions"))
         .unwrap()

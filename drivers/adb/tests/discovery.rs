@@ -4,12 +4,11 @@ use packtrain_driver_adb::{AdbOptions, AdbPool};
 use packtrain_testing::NO_FAULTS;
 use packtrain_virtual::fleet::Fleet;
 
-use super::lab::{self, Agent, Way, Wire, options, socket};
+use super::lab::{self, Way, options, socket};
 use packtrain_testing::AdbServer;
 
 #[tokio::test]
 async fn a_phone_to_which_several_ways_lead_is_one_device() {
-    let way = Way::new(Wire::Direct, Agent::U2);
     let mut two = options(NO_FAULTS);
     two.android = 2;
     let fleet = Fleet::start(two).await.unwrap();
@@ -24,7 +23,7 @@ async fn a_phone_to_which_several_ways_lead_is_one_device() {
     let address = lab::address(&fleet.android()[0]);
     let pool = AdbPool::new(AdbOptions {
         direct: vec![(first.to_string(), address)],
-        ..lab::settings(way, Some(&server), &folder)
+        ..lab::settings(Way::DIRECT_AGENT, Some(&server), &folder)
     });
     let survey = pool.survey().await.unwrap();
     let mut names: Vec<_> = survey

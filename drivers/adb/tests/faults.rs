@@ -8,21 +8,3 @@ mod every;
 mod hostile;
 mod screen;
 mod wire;
-
-use packtrain_drivers::{DeviceEvent, DriverError, Fault};
-
-/// What a reader is told of a device that broke: never a failed step.
-#[track_caller]
-fn lost(error: &DriverError) -> (&str, &str) {
-    assert_eq!(error.fault(), Fault::Device, "{error:?}");
-    match error {
-        DriverError::Lost { cause, hint } => (cause, hint.as_deref().unwrap_or_default()),
-        other => panic!("{other:?}"),
-    }
-}
-
-/// How often the connection was repaired.
-fn mended(events: &[DeviceEvent]) -> usize {
-    let is = |event: &&DeviceEvent| matches!(event, DeviceEvent::Reconnected { .. });
-    events.iter().filter(is).count()
-}

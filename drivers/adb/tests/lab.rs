@@ -1,20 +1,24 @@
 //! A virtual phone with the example shop, and a driver connected to it on one of four ways.
 
 use std::net::SocketAddrV4;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_driver_adb::{
     AdbOptions, AdbPool, AgentChoice, AgentFiles, DirectAddress, StartServer,
 };
-use packtrain_drivers::{
-    AndroidCommand, Command, CommandContext, Connector, DeviceEvent, Driver, DriverError,
-    EventStream, InputCommand, SessionOptions, event_channel,
+use packtrain_drivers::{AndroidCommand, Command, Key, Size};
+use packtrain_testing::promises::{Bench, Phone};
+use packtrain_testing::{
+    AdbServer, Hand, NO_FAULTS, SNAPSHOT, TestDevice, VirtualPhone, fleet_options, run,
 };
-use packtrain_testing::{AdbServer, TestDevice, VirtualPhone, context, fleet_options};
 use packtrain_virtual::android::Address;
 use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions};
 use tempfile::TempDir;
+
+/// How long a phone is away that does not come back.
+const FOR_GOOD: Duration = Duration::from_secs(24 * 3600);
 
 /// How a driver gets to a phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,49 +46,76 @@ pub struct Way {
 }
 
 impl Way {
+    pub const SERVER_AGENT: Self = Self::new(Wire::Server, Agent::U2);
+    pub const SERVER_SHELL: Self = Self::new(Wire::Server, Agent::Shell);
+    pub const DIRECT_AGENT: Self = Self::new(Wire::Direct, Agent::U2);
+    pub const DIRECT_SHELL: Self = Self::new(Wire::Direct, Agent::Shell);
     pub const ALL: [Self; 4] = [
-        Self::new(Wire::Server, Agent::U2),
-        Self::new(Wire::Server, Agent::Shell),
-        Self::new(Wire::Direct, Agent::U2),
-        Self::new(Wire::Direct, Agent::Shell),
+        Self::SERVER_AGENT,
+        Self::SERVER_SHELL,
+        Self::DIRECT_AGENT,
+        Self::DIRECT_SHELL,
     ];
 
-    pub const fn new(wire: Wire, agent: Agent) -> Self {
+    const fn new(wire: Wire, agent: Agent) -> Self {
         Self { wire, agent }
     }
-}
 
-/// Tells a story four times, once for each way to drive a phone.
-pub async fn all_ways(faults: &str, story: impl AsyncFn(&mut Device)) {
-    for way in Way::ALL {
-        one_way(way, faults, &story).await;
+    /// Tells a story with a phone whose driver has begun a session.
+    pub fn told(self, story: impl AsyncFnOnce(&mut Device)) {
+        run(async {
+            let mut device = Device::connect(self).await;
+            story(&mut device).await;
+            device.end().await;
+        });
     }
 }
 
-/// Tells a story twice: the wire makes a difference, or the agent has none to make.
-pub async fn both_wires(agent: Agent, faults: &str, story: impl AsyncFn(&mut Device)) {
-    for wire in [Wire::Server, Wire::Direct] {
-        one_way(Way::new(wire, agent), faults, &story).await;
-    }
+/// Makes a test of each story on all four ways.
+macro_rules! all_ways {
+    ($($story:ident)*) => {
+        packtrain_testing::told! {
+            server_by_agent: $crate::lab::Way::SERVER_AGENT,
+            server_by_shell: $crate::lab::Way::SERVER_SHELL,
+            direct_by_agent: $crate::lab::Way::DIRECT_AGENT,
+            direct_by_shell: $crate::lab::Way::DIRECT_SHELL
+            => $($story)*
+        }
+    };
 }
 
-/// Tells a story once.
-pub async fn one_way(way: Way, faults: &str, story: impl AsyncFn(&mut Device)) {
-    let mut device = Device::connect(way, faults).await;
-    story(&mut device).await;
-    device.end().await;
+/// Makes a test of each story on both wires with u2.jar's server.
+macro_rules! by_agent {
+    ($($story:ident)*) => {
+        packtrain_testing::told! {
+            server_by_agent: $crate::lab::Way::SERVER_AGENT,
+            direct_by_agent: $crate::lab::Way::DIRECT_AGENT
+            => $($story)*
+        }
+    };
 }
+
+/// Makes a test of each story on both wires with plain shell commands.
+macro_rules! by_shell {
+    ($($story:ident)*) => {
+        packtrain_testing::told! {
+            server_by_shell: $crate::lab::Way::SERVER_SHELL,
+            direct_by_shell: $crate::lab::Way::DIRECT_SHELL
+            => $($story)*
+        }
+    };
+}
+
+pub(crate) use {all_ways, by_agent, by_shell};
 
 /// A phone and the driver of it.
 pub struct Device {
     pub way: Way,
     pub fleet: Fleet,
     pub pool: Arc<AdbPool>,
-    pub connector: Arc<dyn Connector>,
     pub server: Option<AdbServer>,
     pub folder: TempDir,
-    driver: Option<Box<dyn Driver>>,
-    events: EventStream,
+    pub hand: Hand,
 }
 
 /// One phone that does not wait, on which these things go wrong.
@@ -128,8 +159,8 @@ pub fn settings(way: Way, server: Option<&AdbServer>, folder: &TempDir) -> AdbOp
 }
 
 impl TestDevice for Device {
-    fn driver_mut(&mut self) -> &mut dyn Driver {
-        self.driver.as_deref_mut().unwrap()
+    fn hand(&mut self) -> &mut Hand {
+        &mut self.hand
     }
 
     fn label(&self) -> String {
@@ -143,19 +174,115 @@ impl VirtualPhone for Device {
     }
 }
 
+impl Bench for Device {
+    fn hang(&self) -> Command {
+        let rule = match self.way.agent {
+            Agent::U2 => "{ match: { route: .* }, do: no_answer }",
+            Agent::Shell => "{ match: { command: ^uiautomator }, do: { delay: 60m } }",
+        };
+        self.inject(rule);
+        SNAPSHOT
+    }
+
+    fn heal(&self) {
+        self.phone().device().clear_faults();
+    }
+
+    async fn kill(&mut self) {
+        self.phone().device().reboot(FOR_GOOD);
+    }
+
+    fn keeps_something_running(&self) -> bool {
+        self.has_agent()
+    }
+
+    async fn running(&mut self) -> Vec<String> {
+        let pool = AdbPool::new(settings(Way::DIRECT_SHELL, None, &self.folder));
+        let phone = pool.direct("aside", address(self.phone())).await;
+        let mut aside = Hand::new(phone.unwrap());
+        aside.reconnect().await.unwrap();
+        aside.begin().await;
+        let running = agent_processes(&mut aside).await;
+        aside.disconnect().await;
+        running
+    }
+}
+
+impl Phone for Device {
+    const UPRIGHT: Size = Size::new(1080.0, 2424.0);
+    const SCALE: f64 = 1.0;
+    const ZOOM_ERROR: f64 = 0.03;
+    const HOME: &str = "com.google.android.apps.nexuslauncher";
+    const TYPING: &str = "input text";
+    const NEXT_FIELD: Key = Key::Tab;
+    const HIDES_KEYBOARD: bool = true;
+    const NOTIFICATIONS: &str = "post_notifications";
+    const NOT_INSTALLED: &str = "com.example.none is not installed; installed are com.example.shop";
+    const NOT_STARTED: &str = "start com.example.shop: it did not come to the front; \
+                               com.google.android.apps.nexuslauncher is in front";
+    const ANOTHER_AXIS: (&str, &str) = ("fontScale", "2");
+    const ANOTHER_WAS: &str = "1.0";
+    const SETS_ANOTHER: &str = "command: put system font_scale";
+    const SETS_DARK: &str = "command: uimode night yes";
+    const SETS_LIGHT: &str = "command: uimode night no";
+    const WAS_LIGHT: &str = "uimode night was `no`";
+    const NO_CONTRAST: &str = "no phone with Android has it";
+    const TAKES_PICTURE: &str = "command: screencap";
+
+    fn reading(&self) -> &'static str {
+        match self.way.agent {
+            Agent::U2 => "route: dumpWindow",
+            Agent::Shell => "command: ^uiautomator",
+        }
+    }
+
+    fn tree(&self) -> &'static str {
+        match self.way.agent {
+            Agent::U2 => "u2",
+            Agent::Shell => "uiautomator",
+        }
+    }
+
+    fn has_another(&self) -> bool {
+        self.world(|world| world.font_scale()) == 2.0
+    }
+
+    fn has_agent(&self) -> bool {
+        self.way.agent == Agent::U2
+    }
+
+    fn restore(&self) -> PathBuf {
+        self.folder.path().join("restore")
+    }
+}
+
+/// The processes of u2.jar's server on a phone.
+pub async fn agent_processes(device: &mut impl TestDevice) -> Vec<String> {
+    let said = device.json(shell(&["pgrep", "-f", "[c]om.wetest.uia2.Main"]));
+    let said = said.await;
+    let pids = said["stdout"].as_str().unwrap().split_whitespace();
+    pids.map(str::to_owned).collect()
+}
+
+/// A command of the phone's shell.
+pub fn shell(argv: &[&str]) -> Command {
+    Command::Android(AndroidCommand::Shell {
+        argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+        run_as: None,
+    })
+}
+
 impl Device {
     /// A phone whose driver has begun a session.
-    pub async fn connect(way: Way, faults: &str) -> Self {
-        let mut device = Self::found(way, options(faults)).await;
+    pub async fn connect(way: Way) -> Self {
+        let mut device = Self::found(way, options(NO_FAULTS)).await;
         device.reconnect().await.unwrap();
-        device.ok(Command::Begin(SessionOptions::default())).await;
+        device.begin().await;
         device
     }
 
-    /// A phone of a fleet that is known to a pool. Nothing has gone wrong yet.
-    pub async fn found(way: Way, mut options: FleetOptions) -> Self {
-        // What goes wrong begins when the phone is known.
-        let faults = std::mem::take(&mut options.faults);
+    /// A phone of a fleet that is known to a pool.
+    pub async fn found(way: Way, options: FleetOptions) -> Self {
         let fleet = Fleet::start(options).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let server = match way.wire {
@@ -173,30 +300,22 @@ impl Device {
             }
             Wire::Direct => pool.direct("bench", address(phone)).await.unwrap(),
         };
-        for rule in &faults.rules {
-            phone.inject((**rule).clone());
-        }
-        let (_, events) = event_channel();
         Self {
             way,
             fleet,
             pool,
-            connector,
             server,
             folder,
-            driver: None,
-            events,
+            hand: Hand::new(connector),
         }
     }
 
-    /// Has whoever connects next choose an agent so.
-    pub async fn choose(&mut self, agent: AgentChoice) {
-        let options = AdbOptions {
-            agent,
-            ..settings(self.way, self.server.as_ref(), &self.folder)
-        };
+    /// Has whoever connects next do it with these settings altered.
+    pub async fn altered(&mut self, alter: impl FnOnce(&mut AdbOptions)) {
+        let mut options = settings(self.way, self.server.as_ref(), &self.folder);
+        alter(&mut options);
         self.pool = AdbPool::new(options);
-        self.connector = match self.way.wire {
+        self.hand.connector = match self.way.wire {
             Wire::Server => self.pool.discover().await.unwrap().remove(0),
             Wire::Direct => {
                 let address = address(self.phone());
@@ -213,89 +332,7 @@ impl Device {
         self.fleet.shutdown().await;
     }
 
-    /// Lets go of the driver.
-    pub async fn disconnect(&mut self) {
-        if let Some(driver) = self.driver.take() {
-            driver.close().await;
-        }
-    }
-
-    /// Has nobody write down what settings were, from the next connection on.
-    pub async fn restore_nowhere(&mut self) {
-        let options = AdbOptions {
-            restore: None,
-            ..settings(self.way, self.server.as_ref(), &self.folder)
-        };
-        self.pool = AdbPool::new(options);
-        let address = address(self.phone());
-        self.connector = self.pool.direct("bench", address).await.unwrap();
-    }
-
-    /// The program that drives it is killed, as far as the phone can tell.
-    pub fn forget(&mut self) {
-        self.driver = None;
-    }
-
-    /// Connects anew.
-    pub async fn reconnect(&mut self) -> Result<(), DriverError> {
-        self.reconnect_in(&context()).await
-    }
-
-    pub async fn reconnect_in(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
-        let (sink, events) = event_channel();
-        self.events = events;
-        self.driver = Some(self.connector.connect(sink, ctx).await?);
-        Ok(())
-    }
-
     pub fn phone(&self) -> &AndroidHandle {
         &self.fleet.android()[0]
-    }
-
-    pub fn driver(&self) -> &dyn Driver {
-        self.driver.as_deref().unwrap()
-    }
-
-    /// The processes of u2.jar's server on the phone.
-    pub async fn agent_processes(&mut self) -> Vec<String> {
-        let ps = Command::Android(AndroidCommand::Shell {
-            argv: ["pgrep", "-f", "[c]om.wetest.uia2.Main"]
-                .map(String::from)
-                .into(),
-            run_as: None,
-        });
-        let said = self.json(ps).await;
-        let pids = said["stdout"].as_str().unwrap().split_whitespace();
-        pids.map(str::to_owned).collect()
-    }
-
-    /// Signs in; the shop asks for a permission then.
-    pub async fn sign_in(&mut self) {
-        self.open_shop().await;
-        self.fill("email", "ann@example.com").await;
-        self.fill("password", "secret").await;
-        self.input(InputCommand::HideKeyboard).await;
-        self.tap("sign_in").await;
-        self.until(|world| world.dialog().is_some()).await;
-    }
-
-    /// The next thing that is reported and is so.
-    pub async fn event_where(&mut self, is: impl Fn(&DeviceEvent) -> bool) -> DeviceEvent {
-        let found = async {
-            loop {
-                let event = self.events.next().await.expect("the driver lives");
-                if is(&event) {
-                    return event;
-                }
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(10), found)
-            .await
-            .expect("such an event comes")
-    }
-
-    /// What was reported since the last time.
-    pub fn events(&mut self) -> Vec<DeviceEvent> {
-        self.events.drain()
     }
 }

@@ -10,6 +10,7 @@ mod discovery;
 mod faults;
 mod input;
 mod lab;
+mod promises;
 mod screen;
 mod session;
 mod watch;

@@ -12,7 +12,7 @@ use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-use super::lab::{self, Agent, Way, Wire, options, socket};
+use super::lab::{self, Way, options, socket};
 
 /// Phones, a server that knows none of them, and what is seen of them there.
 struct Desk {
@@ -31,8 +31,7 @@ impl Desk {
         };
         let (fleet, server) = tokio::join!(Fleet::start(fleet), AdbServer::start());
         let folder = tempfile::tempdir().unwrap();
-        let way = Way::new(Wire::Server, Agent::Shell);
-        let pool = AdbPool::new(lab::settings(way, Some(&server), &folder));
+        let pool = AdbPool::new(lab::settings(Way::SERVER_SHELL, Some(&server), &folder));
         Self {
             fleet: fleet.unwrap(),
             watch: pool.watch(),
@@ -194,11 +193,10 @@ async fn a_phone_at_a_socket_of_its_own_is_there_once_it_answers() {
     let fleet = Fleet::start(options(faults)).await.unwrap();
     let phone = &fleet.android()[0];
     let folder = tempfile::tempdir().unwrap();
-    let way = Way::new(Wire::Direct, Agent::Shell);
     let pool = AdbPool::new(AdbOptions {
         direct: vec![("bench".to_owned(), lab::address(phone))],
         probe: Duration::from_millis(100),
-        ..lab::settings(way, None, &folder)
+        ..lab::settings(Way::DIRECT_SHELL, None, &folder)
     });
     let mut watch = pool.watch();
     let first = watch.next().await;

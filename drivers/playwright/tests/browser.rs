@@ -1,23 +1,22 @@
 //! A connected web device, without actors around it.
 
-use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
 use packtrain_drivers::{
-    Command, DeviceEvent, Driver, DriverError, EventStream, NavigateTo, SessionOptions, WebCommand,
-    event_channel,
+    AppCommand, Command, DriverError, NavigateTo, Observation, SessionOptions, WebCommand,
 };
-use packtrain_testing::{TestDevice, context};
+use packtrain_testing::promises::Bench;
+use packtrain_testing::{Hand, TestDevice, context, processes};
+
+use crate::site::Site;
 
 /// A device with its own driver process.
 pub(crate) struct Device {
     pool: Arc<WebPool>,
-    driver: Option<Box<dyn Driver>>,
-    events: EventStream,
-    /// What was reported and not asked for yet.
-    unread: Vec<DeviceEvent>,
+    hand: Hand,
+    /// What the browser's command line holds and no other, where a promise asks what runs.
+    mark: String,
 }
 
 /// The programs that the tests need.
@@ -41,12 +40,43 @@ pub(crate) fn pool() -> Arc<WebPool> {
 }
 
 impl TestDevice for Device {
-    fn driver_mut(&mut self) -> &mut dyn Driver {
-        self.driver.as_deref_mut().unwrap()
+    fn hand(&mut self) -> &mut Hand {
+        &mut self.hand
     }
 
     fn label(&self) -> String {
         "web".to_owned()
+    }
+}
+
+impl Bench for Device {
+    fn open(&self) -> Command {
+        let shop = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../examples/shop/web/index.html"
+        );
+        Command::App(AppCommand::OpenUrl(format!("file://{shop}")))
+    }
+
+    fn hang(&self) -> Command {
+        Command::Web(WebCommand::Evaluate("new Promise(() => {})".into()))
+    }
+
+    fn heal(&self) {}
+
+    async fn kill(&mut self) {
+        let killed = std::process::Command::new("kill")
+            .arg("-KILL")
+            .args(self.running().await)
+            .status();
+        assert!(killed.is_ok());
+    }
+
+    async fn running(&mut self) -> Vec<String> {
+        let ours = processes()
+            .into_iter()
+            .filter(|one| one.line.contains(&self.mark));
+        ours.map(|one| one.pid.to_string()).collect()
     }
 }
 
@@ -57,29 +87,22 @@ impl Device {
 
     /// A device that shares its driver process with others.
     pub(crate) async fn connect_in(pool: &Arc<WebPool>, slot: WebSlot) -> Self {
-        let (sink, events) = event_channel();
+        let mark = slot.args.first().cloned().unwrap_or_default();
         let connector = pool.connector(WebSlot {
             name: "test".into(),
             ..slot
         });
-        let driver = connector.connect(sink, &context()).await.unwrap();
-        Self {
+        let mut device = Self {
             pool: Arc::clone(pool),
-            driver: Some(driver),
-            events,
-            unread: Vec::new(),
-        }
+            hand: Hand::new(connector),
+            mark,
+        };
+        device.reconnect().await.unwrap();
+        device
     }
 
     pub(crate) async fn begin(&mut self, options: SessionOptions) {
         self.ok(Command::Begin(options)).await;
-    }
-
-    /// What has been reported by now.
-    pub(crate) fn reports(&mut self) -> Vec<DeviceEvent> {
-        let mut reports = std::mem::take(&mut self.unread);
-        reports.extend(self.events.drain());
-        reports
     }
 
     /// Opens an address.
@@ -97,8 +120,7 @@ impl Device {
     /// Runs a command and cancels it once it waits.
     pub(crate) async fn cancelled(&mut self, command: Command) -> DriverError {
         let ctx = context();
-        let driver = self.driver.as_mut().unwrap();
-        let mut running = driver.execute(command, &ctx);
+        let mut running = self.driver().execute(command, &ctx);
         tokio::select! {
             biased;
             _ = &mut running => panic!("it did not wait"),
@@ -109,7 +131,7 @@ impl Device {
 
     /// Lets go of the device; others go on.
     pub(crate) async fn leave(mut self) {
-        self.driver.take().unwrap().close().await;
+        self.disconnect().await;
     }
 
     pub(crate) async fn close(self) {
@@ -119,31 +141,40 @@ impl Device {
     }
 }
 
-/// Waits for an event of the device, in whatever order events come.
-pub(crate) async fn reported(device: &mut Device, wanted: impl Fn(&DeviceEvent) -> bool) {
-    if let Some(at) = device.unread.iter().position(&wanted) {
-        device.unread.remove(at);
-        return;
+/// A device whose session is in one of the browsers, and the site.
+pub(crate) struct In(pub(crate) &'static str);
+
+impl In {
+    pub(crate) fn told(self, story: impl AsyncFnOnce(&Site, &mut Device)) {
+        packtrain_testing::run(async {
+            let site = Site::start().await;
+            let mut device = Device::connect(WebSlot::default()).await;
+            let options = SessionOptions {
+                axes: [("engine".to_owned(), self.0.to_owned())].into(),
+                ..SessionOptions::default()
+            };
+            let Observation::Begun(applied) = device.ok(Command::Begin(options)).await else {
+                panic!("no axis was applied");
+            };
+            assert!(
+                applied.iter().all(|axis| axis.got == axis.want),
+                "{applied:?}"
+            );
+            story(&site, &mut device).await;
+            device.close().await;
+        });
     }
-    let search = async {
-        while let Some(event) = device.events.next().await {
-            if wanted(&event) {
-                return;
-            }
-            device.unread.push(event);
-        }
-        panic!("the device is gone");
-    };
-    tokio::time::timeout(Duration::from_secs(30), search)
-        .await
-        .expect("the event was not reported");
 }
 
-pub(crate) fn run(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(test);
+/// Makes a test of each story in Chromium and in Firefox.
+macro_rules! both_engines {
+    ($($story:ident)*) => {
+        packtrain_testing::told! {
+            chromium: $crate::browser::In("chromium"),
+            firefox: $crate::browser::In("firefox")
+            => $($story)*
+        }
+    };
 }
+
+pub(crate) use both_engines;

@@ -8,10 +8,15 @@ use packtrain_drivers::{
 };
 use packtrain_testing::TestDevice as _;
 
-use crate::browser::{Device, run};
+use crate::browser::{Device, both_engines};
 use crate::commands::{by_ref, click, expect_text};
 use crate::shop;
 use crate::site::Site;
+
+both_engines! {
+    what_is_read_is_what_the_page_shows_once_it_is_still
+    a_page_that_is_left_while_it_is_looked_at_is_not_what_is_told
+}
 
 pub(crate) async fn observed(device: &mut Device, picture: bool) -> Observed {
     let options = ObserveOptions {
@@ -172,31 +177,29 @@ const CASES: [Case; 6] = [
     },
 ];
 
-#[test]
-fn each_defect_is_told_of_the_page_that_has_it_and_of_no_near_miss() {
-    run(async {
-        let site = Site::start().await;
-        for engine in ["chromium", "firefox"] {
-            let mut device = Device::connect(WebSlot::default()).await;
-            begin(&mut device, &[("engine", engine), ("viewport", "360x600")]).await;
-            for case in &CASES {
-                device.go(site.page(case.page)).await;
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_defect_is_told_of_the_page_that_has_it_and_of_no_near_miss() {
+    let site = Site::start().await;
+    for engine in ["chromium", "firefox"] {
+        let mut device = Device::connect(WebSlot::default()).await;
+        begin(&mut device, &[("engine", engine), ("viewport", "360x600")]).await;
+        for case in &CASES {
+            device.go(site.page(case.page)).await;
+            let seen = observed(&mut device, false).await.defects;
+            let of_kind: Vec<_> = seen
+                .iter()
+                .filter(|defect| defect.kind == case.kind)
+                .cloned()
+                .collect();
+            assert_eq!(told(&of_kind), case.told, "{engine}: {seen:?}");
+            for near_miss in case.near_misses {
+                device.go(site.page(near_miss)).await;
                 let seen = observed(&mut device, false).await.defects;
-                let of_kind: Vec<_> = seen
-                    .iter()
-                    .filter(|defect| defect.kind == case.kind)
-                    .cloned()
-                    .collect();
-                assert_eq!(told(&of_kind), case.told, "{engine}: {seen:?}");
-                for near_miss in case.near_misses {
-                    device.go(site.page(near_miss)).await;
-                    let seen = observed(&mut device, false).await.defects;
-                    assert_eq!(told(&seen), [""; 0], "{engine}: {near_miss}");
-                }
+                assert_eq!(told(&seen), [""; 0], "{engine}: {near_miss}");
             }
-            device.close().await;
         }
-    });
+        device.close().await;
+    }
 }
 
 /// Every page of the example shop, with something in the cart.
@@ -214,150 +217,127 @@ async fn through_the_shop(device: &mut Device) -> Vec<(&'static str, Vec<String>
     seen
 }
 
-#[test]
-fn the_example_shop_has_no_defects_on_a_desk_and_on_a_phone() {
-    run(async {
-        let mut device = Device::connect(WebSlot::default()).await;
-        for (viewport, engine) in [
-            ("1280x800", "chromium"),
-            ("390x844", "chromium"),
-            ("390x844", "firefox"),
-        ] {
-            begin(&mut device, &[("viewport", viewport), ("engine", engine)]).await;
-            for (page, defects) in through_the_shop(&mut device).await {
-                assert_eq!(defects, [""; 0], "{page} at {viewport} in {engine}");
-            }
-            device.go(shop::page("checkout.html")).await;
-            device
-                .script("document.querySelector('dialog').showModal(), 1")
-                .await;
-            assert_eq!(observed(&mut device, false).await.defects, []);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_example_shop_has_no_defects_on_a_desk_and_on_a_phone() {
+    let mut device = Device::connect(WebSlot::default()).await;
+    for (viewport, engine) in [
+        ("1280x800", "chromium"),
+        ("390x844", "chromium"),
+        ("390x844", "firefox"),
+    ] {
+        begin(&mut device, &[("viewport", viewport), ("engine", engine)]).await;
+        for (page, defects) in through_the_shop(&mut device).await {
+            assert_eq!(defects, [""; 0], "{page} at {viewport} in {engine}");
         }
-        device.close().await;
-    });
+        device.go(shop::page("checkout.html")).await;
+        device
+            .script("document.querySelector('dialog').showModal(), 1")
+            .await;
+        assert_eq!(observed(&mut device, false).await.defects, []);
+    }
+    device.close().await;
 }
 
-#[test]
-fn the_example_trail_passes_in_firefox_and_every_step_can_be_observed() {
-    run(async {
-        let mut device = Device::connect(WebSlot::default()).await;
-        begin(&mut device, &[("engine", "firefox")]).await;
-        for step in shop::trail() {
-            for command in step {
-                device.ok(command).await;
-            }
-            let seen = observed(&mut device, true).await;
-            assert!(seen.is_still, "it moved for {:?}", seen.settled);
-            assert!(seen.picture.is_some());
-            assert!(!seen.snapshot.refs.is_empty());
-            assert_eq!(told(&seen.defects), [""; 0]);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_example_trail_passes_in_firefox_and_every_step_can_be_observed() {
+    let mut device = Device::connect(WebSlot::default()).await;
+    begin(&mut device, &[("engine", "firefox")]).await;
+    for step in shop::trail() {
+        for command in step {
+            device.ok(command).await;
         }
-        device.close().await;
-    });
-}
-
-#[test]
-fn the_example_shop_on_a_small_phone_with_large_text_has_a_cart_that_does_not_fit() {
-    run(async {
-        let mut device = Device::connect(WebSlot::default()).await;
-        begin(&mut device, &[("viewport", "320x640"), ("fontScale", "2")]).await;
-        let seen = through_the_shop(&mut device).await;
-        let (_, cart) = seen.iter().find(|(page, _)| *page == "cart").unwrap();
-        assert_eq!(
-            *cart,
-            [
-                "page scrolls sideways",
-                "button \"Remove Blueberry muffin 14\" crosses the edge of the screen",
-            ]
-        );
-        device.close().await;
-    });
-}
-
-#[test]
-fn what_is_read_is_what_the_page_shows_once_it_is_still() {
-    run(async {
-        let site = Site::start().await;
-        for engine in ["chromium", "firefox"] {
-            let mut device = Device::connect(WebSlot::default()).await;
-            begin(&mut device, &[("engine", engine)]).await;
-            device.go(site.url()).await;
-            device.ok(click(by_ref("button \"Later\""))).await;
-            device.ok(expect_text("Arrived late")).await;
-            // It grows for a moment, and spins for ever.
-            let moving = "document.body.animate({ opacity: [0, 1] }, 1500),
-                document.body.animate({ rotate: ['0deg', '360deg'] }, { duration: 500, iterations: Infinity }),
-                setTimeout(() => document.title = 'Done', 150), 1";
-            device.script(moving).await;
-            let options = ObserveOptions {
-                picture: true,
-                still_within: Duration::from_secs(5),
-                masks: vec!["#count".to_owned(), "#nothing".to_owned(), "[".to_owned()],
-            };
-            let Observation::Observed(seen) = device.ok(Command::Observe(options)).await else {
-                panic!()
-            };
-            assert!(
-                seen.is_still && seen.settled >= Duration::from_millis(100),
-                "{engine}: {:?}",
-                seen.settled
-            );
-            assert_eq!(seen.snapshot.title.as_deref(), Some("Done"));
-            assert!(seen.snapshot.text.contains("Arrived late"));
-            assert!(
-                seen.snapshot
-                    .refs
-                    .iter()
-                    .all(|listed| listed.bounds.is_some())
-            );
-            assert!(seen.picture.unwrap().png.starts_with(b"\x89PNG"));
-            assert_eq!(seen.masked[0].as_ref().unwrap().len(), 1);
-            assert_eq!(seen.masked[1..], [None, None]);
-            device.close().await;
-        }
-    });
-}
-
-#[test]
-fn a_page_that_never_rests_is_read_all_the_same_and_said_to_move() {
-    run(async {
-        let site = Site::start().await;
-        let mut device = Device::connect(WebSlot::default()).await;
-        device.begin(SessionOptions::default()).await;
-        device.go(site.page("<p id=p>0</p><script>setInterval(() => p.textContent = +p.textContent + 1, 5)</script>")).await;
-        let options = ObserveOptions {
-            picture: true,
-            still_within: Duration::from_millis(300),
-            masks: Vec::new(),
-        };
-        let Observation::Observed(seen) = device.ok(Command::Observe(options)).await else {
-            panic!()
-        };
-        assert!(!seen.is_still);
-        assert!(
-            seen.settled >= Duration::from_millis(200),
-            "{:?}",
-            seen.settled
-        );
+        let seen = observed(&mut device, true).await;
+        assert!(seen.is_still, "it moved for {:?}", seen.settled);
         assert!(seen.picture.is_some());
-        device.close().await;
-    });
+        assert!(!seen.snapshot.refs.is_empty());
+        assert_eq!(told(&seen.defects), [""; 0]);
+    }
+    device.close().await;
 }
 
-#[test]
-fn a_page_that_is_left_while_it_is_looked_at_is_not_what_is_told() {
-    run(async {
-        let site = Site::start().await;
-        for engine in ["chromium", "firefox"] {
-            let mut device = Device::connect(WebSlot::default()).await;
-            begin(&mut device, &[("engine", engine)]).await;
-            for _ in 0..3 {
-                device.go(site.url() + "restless").await;
-                let seen = observed(&mut device, true).await;
-                assert_eq!(seen.snapshot.title.as_deref(), Some("Second"), "{engine}");
-                assert!(seen.is_still);
-            }
-            device.close().await;
-        }
-    });
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_example_shop_on_a_small_phone_with_large_text_has_a_cart_that_does_not_fit() {
+    let mut device = Device::connect(WebSlot::default()).await;
+    begin(&mut device, &[("viewport", "320x640"), ("fontScale", "2")]).await;
+    let seen = through_the_shop(&mut device).await;
+    let (_, cart) = seen.iter().find(|(page, _)| *page == "cart").unwrap();
+    assert_eq!(
+        *cart,
+        [
+            "page scrolls sideways",
+            "button \"Remove Blueberry muffin 14\" crosses the edge of the screen",
+        ]
+    );
+    device.close().await;
+}
+
+async fn what_is_read_is_what_the_page_shows_once_it_is_still(site: &Site, device: &mut Device) {
+    device.go(site.url()).await;
+    device.ok(click(by_ref("button \"Later\""))).await;
+    device.ok(expect_text("Arrived late")).await;
+    // It grows for a moment, and spins for ever.
+    let moving = "document.body.animate({ opacity: [0, 1] }, 1500),
+        document.body.animate({ rotate: ['0deg', '360deg'] }, { duration: 500, iterations: Infinity }),
+        setTimeout(() => document.title = 'Done', 150), 1";
+    device.script(moving).await;
+    let options = ObserveOptions {
+        picture: true,
+        still_within: Duration::from_secs(5),
+        masks: vec!["#count".to_owned(), "#nothing".to_owned(), "[".to_owned()],
+    };
+    let Observation::Observed(seen) = device.ok(Command::Observe(options)).await else {
+        panic!()
+    };
+    assert!(
+        seen.is_still && seen.settled >= Duration::from_millis(100),
+        "{:?}",
+        seen.settled
+    );
+    assert_eq!(seen.snapshot.title.as_deref(), Some("Done"));
+    assert!(seen.snapshot.text.contains("Arrived late"));
+    assert!(
+        seen.snapshot
+            .refs
+            .iter()
+            .all(|listed| listed.bounds.is_some())
+    );
+    assert!(seen.picture.unwrap().png.starts_with(b"\x89PNG"));
+    assert_eq!(seen.masked[0].as_ref().unwrap().len(), 1);
+    assert_eq!(seen.masked[1..], [None, None]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_never_rests_is_read_all_the_same_and_said_to_move() {
+    let site = Site::start().await;
+    let mut device = Device::connect(WebSlot::default()).await;
+    device.begin(SessionOptions::default()).await;
+    device.go(site.page("<p id=p>0</p><script>setInterval(() => p.textContent = +p.textContent + 1, 5)</script>")).await;
+    let options = ObserveOptions {
+        picture: true,
+        still_within: Duration::from_millis(300),
+        masks: Vec::new(),
+    };
+    let Observation::Observed(seen) = device.ok(Command::Observe(options)).await else {
+        panic!()
+    };
+    assert!(!seen.is_still);
+    assert!(
+        seen.settled >= Duration::from_millis(200),
+        "{:?}",
+        seen.settled
+    );
+    assert!(seen.picture.is_some());
+    device.close().await;
+}
+
+async fn a_page_that_is_left_while_it_is_looked_at_is_not_what_is_told(
+    site: &Site,
+    device: &mut Device,
+) {
+    for _ in 0..3 {
+        device.go(site.url() + "restless").await;
+        let seen = observed(device, true).await;
+        assert_eq!(seen.snapshot.title.as_deref(), Some("Second"));
+        assert!(seen.is_still);
+    }
 }

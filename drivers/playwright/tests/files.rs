@@ -9,7 +9,7 @@ use packtrain_drivers::{
 };
 use packtrain_testing::TestDevice as _;
 
-use crate::browser::{Device, reported, run};
+use crate::browser::Device;
 use crate::commands::{by_css, by_ref, click, expect_text, unmet};
 use crate::site::Site;
 
@@ -53,76 +53,74 @@ async fn open(engine: Engine, folder: &Path) -> (Site, Device) {
     (site, device)
 }
 
-#[test]
-fn files_are_given_to_a_page_and_what_it_gives_is_asserted_in_both_engines() {
-    run(async {
-        for engine in [Engine::Chromium, Engine::Firefox] {
-            let folder = tempfile::tempdir().unwrap();
-            for (name, content) in [("a.txt", "alpha"), ("b.txt", "beta"), (".env", "secret")] {
-                std::fs::write(folder.path().join(name), content).unwrap();
-            }
-            let (site, mut device) = open(engine, folder.path()).await;
-            device.ok(upload("#many", &["a.txt", "b.txt"])).await;
-            device.ok(expect_text("a.txt=alpha,b.txt=beta")).await;
-            device.ok(upload("button", &["b.txt"])).await;
-            device.ok(expect_text("b.txt=beta")).await;
-            for (command, reason) in [
-                (upload("#one", &["a.txt", "b.txt"]), "file"),
-                (upload("#given", &["a.txt"]), "asks for no files"),
-            ] {
-                let (what, _) = unmet(device.err(command).await);
-                assert!(what.contains(reason), "{what}");
-            }
-            for name in [".env", "/etc/passwd", "../a.txt", "c.txt"] {
-                let error = device.err(upload("#many", &[name])).await;
-                assert!(matches!(error, DriverError::Invalid(_)), "{name}: {error}");
-            }
-
-            let wanted = |name: &str, contains: &str| WantedDownload {
-                name: Some(name.to_owned()),
-                contains: Some(contains.to_owned()),
-                ..WantedDownload::default()
-            };
-            let (soon, late) = (Duration::from_millis(300), Duration::from_secs(20));
-            let none = device.err(download(WantedDownload::default(), soon)).await;
-            assert!(unmet(none).0.starts_with("none of 0 downloads"));
-            device.ok(click(by_ref("link \"Download\""))).await;
-            reported(&mut device, is_download).await;
-            for (unlike, reason) in [
-                (wanted("other.txt", "content"), "another name"),
-                (wanted("report.txt", "Content"), "does not contain"),
-                (
-                    WantedDownload {
-                        min_bytes: Some(8),
-                        ..wanted("report.txt", "content")
-                    },
-                    "7 bytes, expected 8 or more",
-                ),
-            ] {
-                let (what, _) = unmet(device.err(download(unlike, soon)).await);
-                assert!(what.contains(reason), "{what}");
-            }
-            let report = wanted("report.txt", "content");
-            let kept = device.ok(download(report.clone(), late)).await;
-            assert_eq!(kept, Observation::Text("report.txt, 7 bytes".to_owned()));
-            let (what, _) = unmet(device.err(download(report.clone(), soon)).await);
-            assert!(what.contains("report.txt: asserted before"), "{what}");
-            device.ok(click(by_ref("link \"Download\""))).await;
-            // Firefox numbers what has the name of an earlier one.
-            let again = WantedDownload {
-                name: None,
-                name_regex: Some("report.*".to_owned()),
-                ..report
-            };
-            device.ok(download(again, late)).await;
-            device.ok(click(by_ref("link \"Slow download\""))).await;
-            site.release_download();
-            let slow = WantedDownload {
-                name_regex: Some("slow.*[.]txt".to_owned()),
-                ..WantedDownload::default()
-            };
-            device.ok(download(slow, late)).await;
-            device.close().await;
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_are_given_to_a_page_and_what_it_gives_is_asserted_in_both_engines() {
+    for engine in [Engine::Chromium, Engine::Firefox] {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in [("a.txt", "alpha"), ("b.txt", "beta"), (".env", "secret")] {
+            std::fs::write(folder.path().join(name), content).unwrap();
         }
-    });
+        let (site, mut device) = open(engine, folder.path()).await;
+        device.ok(upload("#many", &["a.txt", "b.txt"])).await;
+        device.ok(expect_text("a.txt=alpha,b.txt=beta")).await;
+        device.ok(upload("button", &["b.txt"])).await;
+        device.ok(expect_text("b.txt=beta")).await;
+        for (command, reason) in [
+            (upload("#one", &["a.txt", "b.txt"]), "file"),
+            (upload("#given", &["a.txt"]), "asks for no files"),
+        ] {
+            let (what, _) = unmet(device.err(command).await);
+            assert!(what.contains(reason), "{what}");
+        }
+        for name in [".env", "/etc/passwd", "../a.txt", "c.txt"] {
+            let error = device.err(upload("#many", &[name])).await;
+            assert!(matches!(error, DriverError::Invalid(_)), "{name}: {error}");
+        }
+
+        let wanted = |name: &str, contains: &str| WantedDownload {
+            name: Some(name.to_owned()),
+            contains: Some(contains.to_owned()),
+            ..WantedDownload::default()
+        };
+        let (soon, late) = (Duration::from_millis(300), Duration::from_secs(20));
+        let none = device.err(download(WantedDownload::default(), soon)).await;
+        assert!(unmet(none).0.starts_with("none of 0 downloads"));
+        device.ok(click(by_ref("link \"Download\""))).await;
+        device.event_where(is_download).await;
+        for (unlike, reason) in [
+            (wanted("other.txt", "content"), "another name"),
+            (wanted("report.txt", "Content"), "does not contain"),
+            (
+                WantedDownload {
+                    min_bytes: Some(8),
+                    ..wanted("report.txt", "content")
+                },
+                "7 bytes, expected 8 or more",
+            ),
+        ] {
+            let (what, _) = unmet(device.err(download(unlike, soon)).await);
+            assert!(what.contains(reason), "{what}");
+        }
+        let report = wanted("report.txt", "content");
+        let kept = device.ok(download(report.clone(), late)).await;
+        assert_eq!(kept, Observation::Text("report.txt, 7 bytes".to_owned()));
+        let (what, _) = unmet(device.err(download(report.clone(), soon)).await);
+        assert!(what.contains("report.txt: asserted before"), "{what}");
+        device.ok(click(by_ref("link \"Download\""))).await;
+        // Firefox numbers what has the name of an earlier one.
+        let again = WantedDownload {
+            name: None,
+            name_regex: Some("report.*".to_owned()),
+            ..report
+        };
+        device.ok(download(again, late)).await;
+        device.ok(click(by_ref("link \"Slow download\""))).await;
+        site.release_download();
+        let slow = WantedDownload {
+            name_regex: Some("slow.*[.]txt".to_owned()),
+            ..WantedDownload::default()
+        };
+        device.ok(download(slow, late)).await;
+        device.close().await;
+    }
 }

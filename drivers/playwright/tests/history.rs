@@ -4,98 +4,89 @@ use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{Command, InputCommand, Key, NavigateTo, WebCommand};
 use packtrain_testing::TestDevice as _;
 
-use crate::browser::run;
 use crate::commands::{by_ref, click, expect_text, open, unmet};
 
 fn navigate(to: NavigateTo) -> Command {
     Command::Web(WebCommand::Navigate(to))
 }
 
-#[test]
-fn back_and_forward_work_in_an_app_of_one_page() {
-    run(async {
-        let (site, mut device) = open(WebSlot::default()).await;
-        device.go(site.url() + "router").await;
-        device.ok(click(by_ref("button \"Cart\""))).await;
-        device.ok(expect_text("Cart")).await;
-        // An entry that leaves the address as it is.
-        device.ok(click(by_ref("button \"Dialog\""))).await;
-        assert_eq!(device.script("view.textContent").await, "Dialog");
-        device.ok(navigate(NavigateTo::Back)).await;
-        assert_eq!(device.script("view.textContent").await, "Cart");
-        device.ok(navigate(NavigateTo::Back)).await;
-        assert_eq!(device.script("view.textContent").await, "Start");
-        device.ok(navigate(NavigateTo::Forward)).await;
-        device.ok(navigate(NavigateTo::Forward)).await;
-        assert_eq!(device.script("view.textContent").await, "Dialog");
-        device
-            .ok(Command::Input(InputCommand::Key(Key::Back)))
-            .await;
-        assert_eq!(device.script("view.textContent").await, "Cart");
-        device.close().await;
-    });
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn back_and_forward_work_in_an_app_of_one_page() {
+    let (site, mut device) = open(WebSlot::default()).await;
+    device.go(site.url() + "router").await;
+    device.ok(click(by_ref("button \"Cart\""))).await;
+    device.ok(expect_text("Cart")).await;
+    // An entry that leaves the address as it is.
+    device.ok(click(by_ref("button \"Dialog\""))).await;
+    assert_eq!(device.script("view.textContent").await, "Dialog");
+    device.ok(navigate(NavigateTo::Back)).await;
+    assert_eq!(device.script("view.textContent").await, "Cart");
+    device.ok(navigate(NavigateTo::Back)).await;
+    assert_eq!(device.script("view.textContent").await, "Start");
+    device.ok(navigate(NavigateTo::Forward)).await;
+    device.ok(navigate(NavigateTo::Forward)).await;
+    assert_eq!(device.script("view.textContent").await, "Dialog");
+    device
+        .ok(Command::Input(InputCommand::Key(Key::Back)))
+        .await;
+    assert_eq!(device.script("view.textContent").await, "Cart");
+    device.close().await;
 }
 
-#[test]
-fn back_and_forward_work_behind_the_hash() {
-    run(async {
-        let (site, mut device) = open(WebSlot::default()).await;
-        device.go(site.url() + "hash").await;
-        device.ok(click(by_ref("link \"Cart\""))).await;
-        assert_eq!(device.script("view.textContent").await, "#/cart");
-        device.ok(navigate(NavigateTo::Back)).await;
-        assert_eq!(device.script("view.textContent").await, "Start");
-        device.ok(navigate(NavigateTo::Forward)).await;
-        assert_eq!(device.script("view.textContent").await, "#/cart");
-        device.close().await;
-    });
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn back_and_forward_work_behind_the_hash() {
+    let (site, mut device) = open(WebSlot::default()).await;
+    device.go(site.url() + "hash").await;
+    device.ok(click(by_ref("link \"Cart\""))).await;
+    assert_eq!(device.script("view.textContent").await, "#/cart");
+    device.ok(navigate(NavigateTo::Back)).await;
+    assert_eq!(device.script("view.textContent").await, "Start");
+    device.ok(navigate(NavigateTo::Forward)).await;
+    assert_eq!(device.script("view.textContent").await, "#/cart");
+    device.close().await;
 }
 
 /// Playwright switches off that Chromium keeps pages as they were; asked for or not, back shows them
 /// anew, and they work.
-#[test]
-fn back_shows_the_page_anew_and_it_works() {
-    run(async {
-        let slot = WebSlot {
-            args: vec!["--enable-features=BackForwardCache".into()],
-            ..WebSlot::default()
-        };
-        let (site, mut device) = open(slot).await;
-        device.go(site.url() + "kept").await;
-        for _ in 0..2 {
-            device.ok(click(by_ref("link \"Second\""))).await;
-            device.ok(expect_text("Second page")).await;
-            device.ok(navigate(NavigateTo::Back)).await;
-            device.ok(expect_text("shown anew")).await;
-        }
-        device.close().await;
-    });
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn back_shows_the_page_anew_and_it_works() {
+    let slot = WebSlot {
+        args: vec!["--enable-features=BackForwardCache".into()],
+        ..WebSlot::default()
+    };
+    let (site, mut device) = open(slot).await;
+    device.go(site.url() + "kept").await;
+    for _ in 0..2 {
+        device.ok(click(by_ref("link \"Second\""))).await;
+        device.ok(expect_text("Second page")).await;
+        device.ok(navigate(NavigateTo::Back)).await;
+        device.ok(expect_text("shown anew")).await;
+    }
+    device.close().await;
 }
 
-#[test]
-fn there_is_nothing_before_the_first_page_and_nothing_behind_the_last() {
-    run(async {
-        let (site, mut device) = open(WebSlot::default()).await;
-        let (what, _) = unmet(device.err(navigate(NavigateTo::Forward)).await);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn there_is_nothing_before_the_first_page_and_nothing_behind_the_last() {
+    let (site, mut device) = open(WebSlot::default()).await;
+    let (what, _) = unmet(device.err(navigate(NavigateTo::Forward)).await);
+    assert_eq!(
+        what,
+        format!(
+            "there is no page to go forward to; the page is {}",
+            site.url()
+        )
+    );
+    // The blank page that every tab begins with.
+    device.ok(navigate(NavigateTo::Back)).await;
+    for back in [
+        navigate(NavigateTo::Back),
+        Command::Input(InputCommand::Key(Key::Back)),
+    ] {
+        let (what, _) = unmet(device.err(back).await);
         assert_eq!(
             what,
-            format!(
-                "there is no page to go forward to; the page is {}",
-                site.url()
-            )
+            "there is no page to go back to; the page is about:blank"
         );
-        // The blank page that every tab begins with.
-        device.ok(navigate(NavigateTo::Back)).await;
-        for back in [
-            navigate(NavigateTo::Back),
-            Command::Input(InputCommand::Key(Key::Back)),
-        ] {
-            let (what, _) = unmet(device.err(back).await);
-            assert_eq!(
-                what,
-                "there is no page to go back to; the page is about:blank"
-            );
-        }
-        device.close().await;
-    });
+    }
+    device.close().await;
 }

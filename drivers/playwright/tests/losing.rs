@@ -13,7 +13,7 @@ use packtrain_drivers::{
 use packtrain_testing::{Running, TestDevice as _, processes};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::browser::{Device, pool, run};
+use crate::browser::{Device, pool};
 use crate::commands::{
     by_css, by_ref, click, expect_list, expect_text, expect_value, expect_visible, open,
 };
@@ -117,139 +117,127 @@ async fn kill_during_each(part: Part) {
     pool.shutdown().await;
 }
 
-#[test]
-fn a_killed_browser_is_a_lost_device_whatever_was_going_on() {
-    run(kill_during_each(Part::Browser));
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_browser_is_a_lost_device_whatever_was_going_on() {
+    kill_during_each(Part::Browser).await;
 }
 
-#[test]
-fn a_killed_page_process_is_a_lost_device_whatever_was_going_on() {
-    run(kill_during_each(Part::Renderers));
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_page_process_is_a_lost_device_whatever_was_going_on() {
+    kill_during_each(Part::Renderers).await;
 }
 
-#[test]
-fn a_browser_killed_with_all_its_processes_is_a_lost_device() {
-    run(kill_during_each(Part::All));
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_killed_with_all_its_processes_is_a_lost_device() {
+    kill_during_each(Part::All).await;
 }
 
-#[test]
-fn a_browser_that_died_between_commands_is_a_lost_device() {
-    run(async {
-        let (pool, site) = (pool(), Site::start().await);
-        for part in [Part::Browser, Part::Renderers] {
-            let (mut device, mark) = open_marked(&pool, &site).await;
-            kill(&mark, part);
-            let error = device.err(click(by_ref("button \"More\""))).await;
-            assert!(matches!(error, DriverError::Lost { .. }), "{error:?}");
-            device.leave().await;
-        }
-        pool.shutdown().await;
-    });
-}
-
-#[test]
-fn a_page_that_closes_itself_is_the_apps_doing() {
-    run(async {
-        let (_site, mut device) = open(WebSlot::default()).await;
-        device.ok(click(by_ref("link \"Popup\""))).await;
-        device.ok(expect_text("In the popup")).await;
-        let close = "setTimeout(() => window.close(), 100); new Promise(() => {})";
-        let closed = device
-            .err(Command::Web(WebCommand::Evaluate(close.into())))
-            .await;
-        assert_eq!(closed.fault(), Fault::App, "{closed:?}");
-        assert!(
-            closed.to_string().ends_with("the page closed meanwhile"),
-            "{closed}"
-        );
-        // The tab it came from is still there.
-        device.ok(expect_text("Shop")).await;
-        device.close().await;
-    });
-}
-
-#[test]
-fn what_a_page_says_makes_no_lost_device() {
-    run(async {
-        let (_site, mut device) = open(WebSlot::default()).await;
-        let script = "document.body.innerHTML = '<p id=a>Target crashed</p><p id=b>Page crashed</p>\
-                      <p id=c>Target page, context or browser has been closed</p>'";
-        device.script(script).await;
-        for id in ["#a", "#b", "#c"] {
-            let expected = expect_value(by_css(id), ValueKind::Text, "fine");
-            let error = device
-                .execute_in(
-                    expected,
-                    &CommandContext::within(Duration::from_millis(700)),
-                )
-                .await
-                .unwrap_err();
-            assert_eq!(error.fault(), Fault::App, "{error:?}");
-        }
-        device.close().await;
-    });
-}
-
-#[test]
-fn a_browser_that_does_not_answer_is_no_failure_of_the_app() {
-    run(async {
-        let (pool, site) = (pool(), Site::start().await);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_that_died_between_commands_is_a_lost_device() {
+    let (pool, site) = (pool(), Site::start().await);
+    for part in [Part::Browser, Part::Renderers] {
         let (mut device, mark) = open_marked(&pool, &site).await;
-        let signal = |name: &str| {
-            for Running { pid, .. } in group_of(&mark) {
-                let _ = Process::new("kill").args([name, &pid.to_string()]).output();
-            }
-        };
-        signal("-STOP");
-        let limit = Duration::from_secs(1);
-        let answer = device
-            .execute_in(expect_text("Shop"), &CommandContext::within(limit))
-            .await;
-        let error = answer.unwrap_err();
-        assert_eq!(error.fault(), Fault::Device, "{error:?}");
-        signal("-CONT");
-        device.close().await;
-    });
+        kill(&mark, part);
+        let error = device.err(click(by_ref("button \"More\""))).await;
+        assert!(matches!(error, DriverError::Lost { .. }), "{error:?}");
+        device.leave().await;
+    }
+    pool.shutdown().await;
 }
 
-#[test]
-fn a_cancelled_command_stops_acting_on_the_page() {
-    run(async {
-        let (_site, mut device) = open(WebSlot::default()).await;
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_closes_itself_is_the_apps_doing() {
+    let (_site, mut device) = open(WebSlot::default()).await;
+    device.ok(click(by_ref("link \"Popup\""))).await;
+    device.ok(expect_text("In the popup")).await;
+    let close = "setTimeout(() => window.close(), 100); new Promise(() => {})";
+    let closed = device
+        .err(Command::Web(WebCommand::Evaluate(close.into())))
+        .await;
+    assert_eq!(closed.fault(), Fault::App, "{closed:?}");
+    assert!(
+        closed.to_string().ends_with("the page closed meanwhile"),
+        "{closed}"
+    );
+    // The tab it came from is still there.
+    device.ok(expect_text("Shop")).await;
+    device.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_page_says_makes_no_lost_device() {
+    let (_site, mut device) = open(WebSlot::default()).await;
+    let script = "document.body.innerHTML = '<p id=a>Target crashed</p><p id=b>Page crashed</p>\
+                  <p id=c>Target page, context or browser has been closed</p>'";
+    device.script(script).await;
+    for id in ["#a", "#b", "#c"] {
+        let expected = expect_value(by_css(id), ValueKind::Text, "fine");
         let error = device
-            .cancelled(click(by_ref("button \"Not there\"")))
-            .await;
-        assert_eq!(error, DriverError::Cancelled);
-        // The context is gone with it: nothing can act on any more, and that is not the app's failure.
-        let error = device.err(expect_text("Shop")).await;
-        assert_eq!(error.fault(), Fault::Device, "{error:?}");
-        assert!(
-            error.to_string().contains("`click` was given up"),
-            "{error}"
-        );
-        device.close().await;
-    });
+            .execute_in(
+                expected,
+                &CommandContext::within(Duration::from_millis(700)),
+            )
+            .await
+            .unwrap_err();
+        assert_eq!(error.fault(), Fault::App, "{error:?}");
+    }
+    device.close().await;
 }
 
-#[test]
-fn a_cancelled_look_leaves_the_page_as_it_is() {
-    run(async {
-        let (_site, mut device) = open(WebSlot::default()).await;
-        for look in [
-            expect_text("Nowhere"),
-            Command::Web(WebCommand::Look {
-                element: WebElement {
-                    id: Some("nowhere".into()),
-                    ..WebElement::default()
-                },
-                limit: Duration::from_secs(60),
-            }),
-        ] {
-            assert_eq!(device.cancelled(look).await, DriverError::Cancelled);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_that_does_not_answer_is_no_failure_of_the_app() {
+    let (pool, site) = (pool(), Site::start().await);
+    let (mut device, mark) = open_marked(&pool, &site).await;
+    let signal = |name: &str| {
+        for Running { pid, .. } in group_of(&mark) {
+            let _ = Process::new("kill").args([name, &pid.to_string()]).output();
         }
-        device.ok(Command::Web(WebCommand::CurrentUrl)).await;
-        device.close().await;
-    });
+    };
+    signal("-STOP");
+    let limit = Duration::from_secs(1);
+    let answer = device
+        .execute_in(expect_text("Shop"), &CommandContext::within(limit))
+        .await;
+    let error = answer.unwrap_err();
+    assert_eq!(error.fault(), Fault::Device, "{error:?}");
+    signal("-CONT");
+    device.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_command_stops_acting_on_the_page() {
+    let (_site, mut device) = open(WebSlot::default()).await;
+    let error = device
+        .cancelled(click(by_ref("button \"Not there\"")))
+        .await;
+    assert_eq!(error, DriverError::Cancelled);
+    // The context is gone with it: nothing can act on any more, and that is not the app's failure.
+    let error = device.err(expect_text("Shop")).await;
+    assert_eq!(error.fault(), Fault::Device, "{error:?}");
+    assert!(
+        error.to_string().contains("`click` was given up"),
+        "{error}"
+    );
+    device.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_look_leaves_the_page_as_it_is() {
+    let (_site, mut device) = open(WebSlot::default()).await;
+    for look in [
+        expect_text("Nowhere"),
+        Command::Web(WebCommand::Look {
+            element: WebElement {
+                id: Some("nowhere".into()),
+                ..WebElement::default()
+            },
+            limit: Duration::from_secs(60),
+        }),
+    ] {
+        assert_eq!(device.cancelled(look).await, DriverError::Cancelled);
+    }
+    device.ok(Command::Web(WebCommand::CurrentUrl)).await;
+    device.close().await;
 }
 
 /// Stands between the program and Playwright's driver, and holds the end of a trace until somebody
@@ -271,41 +259,39 @@ process.stdin.on('data', chunk => {
 });
 "#;
 
-#[test]
-fn a_slow_trace_is_kept_by_the_end_of_its_session_and_holds_up_no_answer() {
-    run(async {
-        let folder = tempfile::tempdir().unwrap();
-        let traces = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut found = install::find(&install::SearchPaths::from_environment(|name| {
-            std::env::var_os(name)
-        }));
-        let cli = folder.path().join("cli.js");
-        let code = SLOW_TRACE
-            .replace("CLI", &format!("{:?}", found.cli.unwrap()))
-            .replace("PORT", &traces.local_addr().unwrap().port().to_string());
-        std::fs::write(&cli, code).unwrap();
-        found.cli = Some(cli);
-        let mut device = Device::connect_in(&WebPool::new(&found), WebSlot::default()).await;
-        let traced = |name: &str| SessionOptions {
-            trace: Some(folder.path().join(name)),
-            ..SessionOptions::default()
-        };
-        device.begin(traced("first.zip")).await;
-        device.go("data:text/html,<h1>Traced</h1>").await;
-        assert!(device.driver_mut().end_grace() > Duration::from_secs(60));
-        let forever = Command::Web(WebCommand::Evaluate("new Promise(() => {})".into()));
-        // It is answered before its trace is.
-        assert_eq!(device.cancelled(forever).await, DriverError::Cancelled);
-        let released = async {
-            let (mut trace, _) = traces.accept().await.unwrap();
-            assert!(!folder.path().join("first.zip").exists());
-            trace.write_all(b"go").await.unwrap();
-            trace
-        };
-        let (_, _trace) = tokio::join!(device.ok(Command::End), released);
-        assert!(folder.path().join("first.zip").is_file());
-        device.begin(SessionOptions::default()).await;
-        device.go("data:text/html,<h1>Next</h1>").await;
-        device.close().await;
-    });
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_trace_is_kept_by_the_end_of_its_session_and_holds_up_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let traces = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut found = install::find(&install::SearchPaths::from_environment(|name| {
+        std::env::var_os(name)
+    }));
+    let cli = folder.path().join("cli.js");
+    let code = SLOW_TRACE
+        .replace("CLI", &format!("{:?}", found.cli.unwrap()))
+        .replace("PORT", &traces.local_addr().unwrap().port().to_string());
+    std::fs::write(&cli, code).unwrap();
+    found.cli = Some(cli);
+    let mut device = Device::connect_in(&WebPool::new(&found), WebSlot::default()).await;
+    let traced = |name: &str| SessionOptions {
+        trace: Some(folder.path().join(name)),
+        ..SessionOptions::default()
+    };
+    device.begin(traced("first.zip")).await;
+    device.go("data:text/html,<h1>Traced</h1>").await;
+    assert!(device.driver().end_grace() > Duration::from_secs(60));
+    let forever = Command::Web(WebCommand::Evaluate("new Promise(() => {})".into()));
+    // It is answered before its trace is.
+    assert_eq!(device.cancelled(forever).await, DriverError::Cancelled);
+    let released = async {
+        let (mut trace, _) = traces.accept().await.unwrap();
+        assert!(!folder.path().join("first.zip").exists());
+        trace.write_all(b"go").await.unwrap();
+        trace
+    };
+    let (_, _trace) = tokio::join!(device.ok(Command::End), released);
+    assert!(folder.path().join("first.zip").is_file());
+    device.begin(SessionOptions::default()).await;
+    device.go("data:text/html,<h1>Next</h1>").await;
+    device.close().await;
 }

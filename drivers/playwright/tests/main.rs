@@ -13,6 +13,7 @@ mod history;
 mod losing;
 mod observing;
 mod pages;
+mod promises;
 mod readers;
 mod reading;
 mod references;

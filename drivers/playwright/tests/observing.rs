@@ -9,11 +9,19 @@ use packtrain_drivers::{
 };
 use packtrain_testing::TestDevice as _;
 
-use crate::browser::{Device, run};
+use crate::browser::{Device, both_engines};
 use crate::commands::{by_css, click};
 use crate::defects::observed;
 use crate::shop;
 use crate::site::Site;
+
+both_engines! {
+    whatever_changes_a_page_is_told_when_it_is_observed_again
+    a_picture_shows_what_its_tree_tells_however_soon_the_page_changes
+    a_page_whose_timers_come_late_is_waited_for
+    a_shadow_tree_that_changes_is_waited_for
+    every_kind_of_document_is_told_as_it_is_read_otherwise
+}
 
 async fn begin(device: &mut Device, engine: &str) {
     let axes = [("engine".to_owned(), engine.to_owned())];
@@ -118,28 +126,22 @@ fn changes() -> Vec<(Command, &'static str, &'static str)> {
     ]
 }
 
-#[test]
-fn whatever_changes_a_page_is_told_when_it_is_observed_again() {
-    run(async {
-        let site = Site::start().await;
-        for engine in ["chromium", "firefox"] {
-            let mut device = Device::connect(WebSlot::default()).await;
-            begin(&mut device, engine).await;
-            device.go(site.page(PAGE)).await;
-            let before = told(&mut device).await.snapshot.text;
-            assert!(
-                before.contains("Before") && before.contains("Fading"),
-                "{before}"
-            );
-            for (change, now, gone) in changes() {
-                let name = format!("{engine}: {change:?}");
-                device.ok(change).await;
-                let text = told(&mut device).await.snapshot.text;
-                assert!(text.contains(now) && !text.contains(gone), "{name}: {text}");
-            }
-            device.close().await;
-        }
-    });
+async fn whatever_changes_a_page_is_told_when_it_is_observed_again(
+    site: &Site,
+    device: &mut Device,
+) {
+    device.go(site.page(PAGE)).await;
+    let before = told(device).await.snapshot.text;
+    assert!(
+        before.contains("Before") && before.contains("Fading"),
+        "{before}"
+    );
+    for (change, now, gone) in changes() {
+        let name = format!("{change:?}");
+        device.ok(change).await;
+        let text = told(device).await.snapshot.text;
+        assert!(text.contains(now) && !text.contains(gone), "{name}: {text}");
+    }
 }
 
 /// A page that is looked at in one go: it has no frames.
@@ -204,222 +206,180 @@ async fn seen(device: &mut Device, name: &str) -> Observed {
     seen
 }
 
-#[test]
-fn what_is_seen_in_one_go_is_what_playwright_sees() {
-    run(async {
-        let site = Site::start().await;
-        let phone = WebSlot {
-            emulate: Some("Pixel 7".to_owned()),
-            ..WebSlot::default()
-        };
-        for slot in [WebSlot::default(), phone] {
-            let mut device = Device::connect(slot).await;
-            begin(&mut device, "chromium").await;
-            device.go(site.page(AT_ONCE)).await;
-            seen(&mut device, "at first").await;
-            for way in WAYS {
-                device.script(&format!("{way}, 1")).await;
-                seen(&mut device, way).await;
-            }
-            let late = |seen: &Observed| seen.snapshot.text.contains("Late");
-            device.ok(click(by_css("#late"))).await;
-            assert!(late(&seen(&mut device, "a click").await));
-            let typed = Command::Web(WebCommand::Type {
-                target: by_css("#field"),
-                text: "Eve".to_owned(),
-                clear_first: true,
-            });
-            device.ok(typed).await;
-            seen(&mut device, "typed").await;
-            for target in ["#card", "#text"] {
-                let target = by_css(target);
-                device.ok(Command::Web(WebCommand::Hover { target })).await;
-                seen(&mut device, "hover").await;
-            }
-            device.close().await;
-        }
-    });
-}
-
-#[test]
-fn a_page_that_could_not_be_observed_in_time_goes_on() {
-    run(async {
-        let site = Site::start().await;
-        let mut device = Device::connect(WebSlot::default()).await;
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_seen_in_one_go_is_what_playwright_sees() {
+    let site = Site::start().await;
+    let phone = WebSlot {
+        emulate: Some("Pixel 7".to_owned()),
+        ..WebSlot::default()
+    };
+    for slot in [WebSlot::default(), phone] {
+        let mut device = Device::connect(slot).await;
         begin(&mut device, "chromium").await;
-        device.go(site.page(PAGE)).await;
-        let busy =
-            "setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); }), 1";
-        let busy = WebCommand::Evaluate(busy.to_owned());
-        device.ok(Command::Web(busy)).await;
-        let observe = Command::Observe(ObserveOptions::default());
-        let soon = CommandContext::within(Duration::from_millis(50));
-        let late = device.execute_in(observe, &soon).await.unwrap_err();
-        assert!(matches!(late, DriverError::Timeout { .. }), "{late}");
-        let text = told(&mut device).await.snapshot.text;
-        assert!(text.contains("Before"), "{text}");
+        device.go(site.page(AT_ONCE)).await;
+        seen(&mut device, "at first").await;
+        for way in WAYS {
+            device.script(&format!("{way}, 1")).await;
+            seen(&mut device, way).await;
+        }
+        let late = |seen: &Observed| seen.snapshot.text.contains("Late");
+        device.ok(click(by_css("#late"))).await;
+        assert!(late(&seen(&mut device, "a click").await));
+        let typed = Command::Web(WebCommand::Type {
+            target: by_css("#field"),
+            text: "Eve".to_owned(),
+            clear_first: true,
+        });
+        device.ok(typed).await;
+        seen(&mut device, "typed").await;
+        for target in ["#card", "#text"] {
+            let target = by_css(target);
+            device.ok(Command::Web(WebCommand::Hover { target })).await;
+            seen(&mut device, "hover").await;
+        }
         device.close().await;
-    });
+    }
 }
 
-#[test]
-fn what_only_a_picture_shows_changes_the_picture_alone() {
-    run(async {
-        let site = Site::start().await;
-        let mut device = Device::connect(WebSlot::default()).await;
-        begin(&mut device, "chromium").await;
-        device.go(site.page(PAGE)).await;
-        let last = told(&mut device).await;
-        let script = "canvas.getContext('2d').fillRect(0, 0, 40, 40), 1";
-        device.script(script).await;
-        let seen = told(&mut device).await;
-        assert_eq!(seen.snapshot, last.snapshot);
-        assert_ne!(png(&seen), png(&last));
-        device.close().await;
-    });
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_could_not_be_observed_in_time_goes_on() {
+    let site = Site::start().await;
+    let mut device = Device::connect(WebSlot::default()).await;
+    begin(&mut device, "chromium").await;
+    device.go(site.page(PAGE)).await;
+    let busy = "setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); }), 1";
+    let busy = WebCommand::Evaluate(busy.to_owned());
+    device.ok(Command::Web(busy)).await;
+    let observe = Command::Observe(ObserveOptions::default());
+    let soon = CommandContext::within(Duration::from_millis(50));
+    let late = device.execute_in(observe, &soon).await.unwrap_err();
+    assert!(matches!(late, DriverError::Timeout { .. }), "{late}");
+    let text = told(&mut device).await.snapshot.text;
+    assert!(text.contains("Before"), "{text}");
+    device.close().await;
 }
 
-#[test]
-fn a_picture_shows_what_its_tree_tells_however_soon_the_page_changes() {
-    run(async {
-        let site = Site::start().await;
-        for engine in ["chromium", "firefox"] {
-            let mut device = Device::connect(WebSlot::default()).await;
-            begin(&mut device, engine).await;
-            let page = "<h1 id=text></h1><script>function show(what, color) { \
-                        text.textContent = what; document.body.style.background = color }</script>";
-            device.go(site.page(page)).await;
-            device.script("show('New', 'teal'), 1").await;
-            let new = observed(&mut device, true).await;
-            for delay in (0..60).step_by(2) {
-                device.script("show('Old', 'gold'), 1").await;
-                let old = observed(&mut device, true).await;
-                let change = format!("setTimeout(() => show('New', 'teal'), {delay}), 1");
-                device.script(&change).await;
-                let seen = observed(&mut device, true).await;
-                let as_told = match seen.snapshot.text.contains("Old") {
-                    true => png(&old),
-                    false => png(&new),
-                };
-                assert!(png(&seen) == as_told, "{engine}, after {delay} ms");
-                assert!(seen.is_still && old.is_still, "{engine}, after {delay} ms");
-                // It has changed, whether it was waited for or not.
-                device
-                    .script("new Promise(done => setTimeout(done, 60))")
-                    .await;
-            }
-            device.close().await;
-        }
-    });
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_only_a_picture_shows_changes_the_picture_alone() {
+    let site = Site::start().await;
+    let mut device = Device::connect(WebSlot::default()).await;
+    begin(&mut device, "chromium").await;
+    device.go(site.page(PAGE)).await;
+    let last = told(&mut device).await;
+    let script = "canvas.getContext('2d').fillRect(0, 0, 40, 40), 1";
+    device.script(script).await;
+    let seen = told(&mut device).await;
+    assert_eq!(seen.snapshot, last.snapshot);
+    assert_ne!(png(&seen), png(&last));
+    device.close().await;
 }
 
-#[test]
-fn a_page_whose_timers_come_late_is_waited_for() {
-    run(async {
-        let site = Site::start().await;
-        for engine in ["chromium", "firefox"] {
-            let mut device = Device::connect(WebSlot::default()).await;
-            begin(&mut device, engine).await;
-            device.go(site.page(PAGE)).await;
-            told(&mut device).await;
-            // Busy while the page should be looked at; what it does late, it does bit by bit.
-            let script = "text.textContent = 'Busy', \
-                          setTimeout(() => { const end = Date.now() + 300; while (Date.now() < end); }, 20), \
-                          setTimeout(() => setTimeout(() => text.textContent = 'Late', 40), 150), 1";
-            device.script(script).await;
-            let text = told(&mut device).await.snapshot.text;
-            assert!(text.contains("Late"), "{engine}: {text}");
-            device.close().await;
-        }
-    });
-}
-
-#[test]
-fn a_shadow_tree_that_changes_is_waited_for() {
-    run(async {
-        let site = Site::start().await;
-        for engine in ["chromium", "firefox"] {
-            let mut device = Device::connect(WebSlot::default()).await;
-            begin(&mut device, engine).await;
-            device.go(site.page(PAGE)).await;
-            told(&mut device).await;
-            let script = "window.left = 12, window.go = () => { \
-                          host.shadowRoot.firstChild.textContent = 'Left: ' + --left; \
-                          if (left) setTimeout(go, 30) }, go(), 1";
-            device.script(script).await;
-            let text = told(&mut device).await.snapshot.text;
-            assert!(text.contains("Left: 0"), "{engine}: {text}");
-            device.close().await;
-        }
-    });
-}
-
-#[test]
-fn what_was_scrolled_is_told_where_it_is_now() {
-    run(async {
-        let site = Site::start().await;
-        let mut device = Device::connect(WebSlot::default()).await;
-        begin(&mut device, "chromium").await;
-        device.go(site.page(PAGE)).await;
-        let top = |seen: &Observed| {
-            let listed = seen.snapshot.refs.iter().find(|one| one.label == "Last");
-            listed.unwrap().bounds.unwrap().top
+async fn a_picture_shows_what_its_tree_tells_however_soon_the_page_changes(
+    site: &Site,
+    device: &mut Device,
+) {
+    let page = "<h1 id=text></h1><script>function show(what, color) { \
+                text.textContent = what; document.body.style.background = color }</script>";
+    device.go(site.page(page)).await;
+    device.script("show('New', 'teal'), 1").await;
+    let new = observed(device, true).await;
+    for delay in (0..60).step_by(2) {
+        device.script("show('Old', 'gold'), 1").await;
+        let old = observed(device, true).await;
+        let change = format!("setTimeout(() => show('New', 'teal'), {delay}), 1");
+        device.script(&change).await;
+        let seen = observed(device, true).await;
+        let as_told = match seen.snapshot.text.contains("Old") {
+            true => png(&old),
+            false => png(&new),
         };
-        let before = top(&told(&mut device).await);
-        let down = |target: WebTarget| {
-            Command::Web(WebCommand::Scroll {
-                target,
-                direction: Direction::Down,
-                amount: 4000,
-            })
-        };
-        device.ok(down(by_css("#list"))).await;
-        assert!(top(&told(&mut device).await) < before - 500.0);
-        device.close().await;
-    });
+        assert!(png(&seen) == as_told, "after {delay} ms");
+        assert!(seen.is_still && old.is_still, "after {delay} ms");
+        // It has changed, whether it was waited for or not.
+        device
+            .script("new Promise(done => setTimeout(done, 60))")
+            .await;
+    }
 }
 
-#[test]
-fn every_kind_of_document_is_told_as_it_is_read_otherwise() {
-    run(async {
-        let site = Site::start().await;
-        let folder = tempfile::tempdir().unwrap();
-        let drawing = folder.path().join("drawing.svg");
-        let svg = "<svg xmlns='http://www.w3.org/2000/svg'><text y='20'>Drawn</text></svg>";
-        std::fs::write(&drawing, svg).unwrap();
-        for engine in ["chromium", "firefox"] {
-            let mut device = Device::connect(WebSlot::default()).await;
-            begin(&mut device, engine).await;
-            for page in [
-                "",
-                "Only text",
-                "<p>One",
-                "<b>Bold",
-                "<button>Only",
-                "<p>Line one<br>- line: two",
-                "<html aria-label=Named><p>In it</p>",
-                "<html role=application><button>In it",
-                "<body aria-hidden=true><p>Not told",
-                "<body role=main aria-label=Body><p>In it",
-                "<body hidden><p>Not shown",
-                "<body style='display: contents'><p>Shown",
-                "<body inert><button>Not to be used",
-                "<style>html::before { content: 'Above' }</style><p>Below",
-                "<html style='visibility: hidden'><p style='visibility: visible'>Shown",
-                "<frameset cols='50%,50%'><frame><frame></frameset>",
-                "<body style='height: 3000px'><p>Long<script>scrollTo(0, 500)</script>",
-                "<p>Loose</p><script>document.documentElement.append('loose text')</script>",
-            ] {
-                device.go(site.page(page)).await;
-                told(&mut device).await;
-            }
-            for page in ["index", "signup", "products", "product", "cart", "checkout"] {
-                device.go(shop::page(&format!("{page}.html"))).await;
-                told(&mut device).await;
-            }
-            device.go(format!("file://{}", drawing.display())).await;
-            told(&mut device).await;
-            device.close().await;
-        }
-    });
+async fn a_page_whose_timers_come_late_is_waited_for(site: &Site, device: &mut Device) {
+    device.go(site.page(PAGE)).await;
+    told(device).await;
+    // Busy while the page should be looked at; what it does late, it does bit by bit.
+    let script = "text.textContent = 'Busy', \
+                  setTimeout(() => { const end = Date.now() + 300; while (Date.now() < end); }, 20), \
+                  setTimeout(() => setTimeout(() => text.textContent = 'Late', 40), 150), 1";
+    device.script(script).await;
+    let text = told(device).await.snapshot.text;
+    assert!(text.contains("Late"), "{text}");
+}
+
+async fn a_shadow_tree_that_changes_is_waited_for(site: &Site, device: &mut Device) {
+    device.go(site.page(PAGE)).await;
+    told(device).await;
+    let script = "window.left = 12, window.go = () => { \
+                  host.shadowRoot.firstChild.textContent = 'Left: ' + --left; \
+                  if (left) setTimeout(go, 30) }, go(), 1";
+    device.script(script).await;
+    let text = told(device).await.snapshot.text;
+    assert!(text.contains("Left: 0"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_scrolled_is_told_where_it_is_now() {
+    let site = Site::start().await;
+    let mut device = Device::connect(WebSlot::default()).await;
+    begin(&mut device, "chromium").await;
+    device.go(site.page(PAGE)).await;
+    let top = |seen: &Observed| {
+        let listed = seen.snapshot.refs.iter().find(|one| one.label == "Last");
+        listed.unwrap().bounds.unwrap().top
+    };
+    let before = top(&told(&mut device).await);
+    let down = |target: WebTarget| {
+        Command::Web(WebCommand::Scroll {
+            target,
+            direction: Direction::Down,
+            amount: 4000,
+        })
+    };
+    device.ok(down(by_css("#list"))).await;
+    assert!(top(&told(&mut device).await) < before - 500.0);
+    device.close().await;
+}
+
+async fn every_kind_of_document_is_told_as_it_is_read_otherwise(site: &Site, device: &mut Device) {
+    let folder = tempfile::tempdir().unwrap();
+    let drawing = folder.path().join("drawing.svg");
+    let svg = "<svg xmlns='http://www.w3.org/2000/svg'><text y='20'>Drawn</text></svg>";
+    std::fs::write(&drawing, svg).unwrap();
+    for page in [
+        "",
+        "Only text",
+        "<p>One",
+        "<b>Bold",
+        "<button>Only",
+        "<p>Line one<br>- line: two",
+        "<html aria-label=Named><p>In it</p>",
+        "<html role=application><button>In it",
+        "<body aria-hidden=true><p>Not told",
+        "<body role=main aria-label=Body><p>In it",
+        "<body hidden><p>Not shown",
+        "<body style='display: contents'><p>Shown",
+        "<body inert><button>Not to be used",
+        "<style>html::before { content: 'Above' }</style><p>Below",
+        "<html style='visibility: hidden'><p style='visibility: visible'>Shown",
+        "<frameset cols='50%,50%'><frame><frame></frameset>",
+        "<body style='height: 3000px'><p>Long<script>scrollTo(0, 500)</script>",
+        "<p>Loose</p><script>document.documentElement.append('loose text')</script>",
+    ] {
+        device.go(site.page(page)).await;
+        told(device).await;
+    }
+    for page in ["index", "signup", "products", "product", "cart", "checkout"] {
+        device.go(shop::page(&format!("{page}.html"))).await;
+        told(device).await;
+    }
+    device.go(format!("file://{}", drawing.display())).await;
+    told(device).await;
 }

@@ -6,7 +6,7 @@
 
 use packtrain_driver_playwright::{Engine, WebPool};
 
-use crate::browser::{found, run};
+use crate::browser::found;
 use crate::pages::{Pages, folder};
 use crate::readers::{AriaSnapshots, device, differences, read};
 
@@ -61,43 +61,41 @@ const DIFFERENCES: [Difference; 4] = [
     },
 ];
 
-#[test]
-fn trap_pages_are_read_alike_on_both_engines_and_as_playwright_reads_them() {
-    run(async {
-        let (traps, found) = (Pages::serve("traps").await, found());
-        let pool = WebPool::new(&found);
-        let mut playwright = AriaSnapshots::start(&found, Engine::Chromium);
-        let (mut chromium, mut firefox) = tokio::join!(
-            device(&pool, Engine::Chromium),
-            device(&pool, Engine::Firefox)
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trap_pages_are_read_alike_on_both_engines_and_as_playwright_reads_them() {
+    let (traps, found) = (Pages::serve("traps").await, found());
+    let pool = WebPool::new(&found);
+    let mut playwright = AriaSnapshots::start(&found, Engine::Chromium);
+    let (mut chromium, mut firefox) = tokio::join!(
+        device(&pool, Engine::Chromium),
+        device(&pool, Engine::Firefox)
+    );
+    let pages = traps.names();
+    assert!(pages.len() >= 60, "{}", pages.len());
+    let (mut unlike_playwright, mut unlike_each_other) = (Vec::new(), Vec::new());
+    for page in &pages {
+        let url = traps.url(page);
+        let (read, read_by_firefox, playwrights) = tokio::join!(
+            read(&mut chromium, &url),
+            read(&mut firefox, &url),
+            playwright.read(&url)
         );
-        let pages = traps.names();
-        assert!(pages.len() >= 60, "{}", pages.len());
-        let (mut unlike_playwright, mut unlike_each_other) = (Vec::new(), Vec::new());
-        for page in &pages {
-            let url = traps.url(page);
-            let (read, read_by_firefox, playwrights) = tokio::join!(
-                read(&mut chromium, &url),
-                read(&mut firefox, &url),
-                playwright.read(&url)
-            );
-            if read != playwrights {
-                unlike_playwright.push((page, differences(&read, &playwrights)));
-            }
-            let differ = differences(&read, &read_by_firefox);
-            let listed = DIFFERENCES.iter().find(|listed| listed.page == page);
-            let listed = listed.map(|listed| (listed.chromium, listed.firefox));
-            let (chromium, firefox) = listed.unwrap_or_default();
-            if differ.0 != chromium || differ.1 != firefox {
-                unlike_each_other.push((page, differ));
-            }
+        if read != playwrights {
+            unlike_playwright.push((page, differences(&read, &playwrights)));
         }
-        assert!(unlike_playwright.is_empty(), "{unlike_playwright:#?}");
-        assert!(unlike_each_other.is_empty(), "{unlike_each_other:#?}");
-        chromium.leave().await;
-        firefox.close().await;
-        playwright.close().await;
-    });
+        let differ = differences(&read, &read_by_firefox);
+        let listed = DIFFERENCES.iter().find(|listed| listed.page == page);
+        let listed = listed.map(|listed| (listed.chromium, listed.firefox));
+        let (chromium, firefox) = listed.unwrap_or_default();
+        if differ.0 != chromium || differ.1 != firefox {
+            unlike_each_other.push((page, differ));
+        }
+    }
+    assert!(unlike_playwright.is_empty(), "{unlike_playwright:#?}");
+    assert!(unlike_each_other.is_empty(), "{unlike_each_other:#?}");
+    chromium.leave().await;
+    firefox.close().await;
+    playwright.close().await;
 }
 
 #[test]

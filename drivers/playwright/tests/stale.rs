@@ -5,7 +5,7 @@ use packtrain_drivers::SnapshotRef;
 use packtrain_testing::TestDevice as _;
 use serde_json::Value;
 
-use crate::browser::{Device, pool, run};
+use crate::browser::{Device, pool};
 use crate::commands::{by_ref, click, unmet};
 use crate::pages::Pages;
 use crate::readers::{device, snapshot};
@@ -148,12 +148,12 @@ async fn references_hold(engine: Engine) {
     device.close().await;
 }
 
-#[test]
-fn a_reference_leads_to_its_own_element_or_says_what_is_there_now() {
-    run(references_hold(Engine::Chromium));
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reference_leads_to_its_own_element_or_says_what_is_there_now() {
+    references_hold(Engine::Chromium).await;
 }
 
-#[test]
-fn a_reference_leads_to_its_own_element_on_firefox_too() {
-    run(references_hold(Engine::Firefox));
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reference_leads_to_its_own_element_on_firefox_too() {
+    references_hold(Engine::Firefox).await;
 }

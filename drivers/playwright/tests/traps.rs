@@ -25,7 +25,7 @@ use packtrain_testing::{TestDevice as _, context};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::browser::{Device, found, run};
+use crate::browser::{Device, found};
 use crate::commands::by_css;
 use crate::site::Site;
 
@@ -314,17 +314,15 @@ async fn differences(
 }
 
 /// What must fail takes its time, so there are two at once.
-fn compare(traps: &[Trap]) {
-    run(async {
-        let (site, pool) = (Site::start().await, WebPool::new(&found()));
-        let wrong = tokio::join!(
-            differences(&site, &pool, traps.iter().step_by(2)),
-            differences(&site, &pool, traps.iter().skip(1).step_by(2))
-        );
-        pool.shutdown().await;
-        let wrong = wrong.0 + &wrong.1;
-        assert!(wrong.is_empty(), "{wrong}");
-    });
+async fn compare(traps: &[Trap]) {
+    let (site, pool) = (Site::start().await, WebPool::new(&found()));
+    let wrong = tokio::join!(
+        differences(&site, &pool, traps.iter().step_by(2)),
+        differences(&site, &pool, traps.iter().skip(1).step_by(2))
+    );
+    pool.shutdown().await;
+    let wrong = wrong.0 + &wrong.1;
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// The traps on which Firefox does not end as Chromium does.
@@ -345,47 +343,45 @@ async fn ends_otherwise(
     wrong
 }
 
-#[test]
-fn firefox_ends_as_chromium_does() {
-    run(async {
-        let (site, pool) = (Site::start().await, WebPool::new(&found()));
-        let mut traps = all();
-        traps.retain(|trap| trap.not_on_firefox.is_none());
-        let part = |nth| ends_otherwise(&site, &pool, traps.iter().skip(nth).step_by(6));
-        let wrong = futures::future::join_all((0..6).map(part)).await.concat();
-        pool.shutdown().await;
-        assert!(wrong.is_empty(), "{wrong}");
-    });
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn firefox_ends_as_chromium_does() {
+    let (site, pool) = (Site::start().await, WebPool::new(&found()));
+    let mut traps = all();
+    traps.retain(|trap| trap.not_on_firefox.is_none());
+    let part = |nth| ends_otherwise(&site, &pool, traps.iter().skip(nth).step_by(6));
+    let wrong = futures::future::join_all((0..6).map(part)).await.concat();
+    pool.shutdown().await;
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
-#[test]
-fn what_is_covered_is_acted_on_as_playwright_does() {
-    compare(covered::TRAPS);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_covered_is_acted_on_as_playwright_does() {
+    compare(covered::TRAPS).await;
 }
 
-#[test]
-fn what_moves_or_comes_late_is_acted_on_as_playwright_does() {
-    compare(moving::TRAPS);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_moves_or_comes_late_is_acted_on_as_playwright_does() {
+    compare(moving::TRAPS).await;
 }
 
-#[test]
-fn what_lacks_a_state_is_acted_on_as_playwright_does() {
-    compare(states::TRAPS);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_lacks_a_state_is_acted_on_as_playwright_does() {
+    compare(states::TRAPS).await;
 }
 
-#[test]
-fn what_lies_anywhere_is_acted_on_as_playwright_does() {
-    compare(places::TRAPS);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_lies_anywhere_is_acted_on_as_playwright_does() {
+    compare(places::TRAPS).await;
 }
 
-#[test]
-fn fields_are_acted_on_as_playwright_does() {
-    compare(fields::TRAPS);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fields_are_acted_on_as_playwright_does() {
+    compare(fields::TRAPS).await;
 }
 
-#[test]
-fn a_page_that_is_left_is_acted_on_as_playwright_does() {
-    compare(leaving::TRAPS);
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_is_left_is_acted_on_as_playwright_does() {
+    compare(leaving::TRAPS).await;
 }
 
 #[test]

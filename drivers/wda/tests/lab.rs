@@ -1,16 +1,18 @@
 //! A virtual iPhone with the example shop, and a driver connected to it on one of two ways.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use packtrain_driver_wda::{MuxAddress, WdaEndpoint, WdaOptions, WdaPool, WdaTarget};
-use packtrain_drivers::{
-    Command, Connector, DeviceEvent, Driver, DriverError, EventStream, SessionOptions,
-    event_channel,
-};
-use packtrain_testing::{TestDevice, VirtualPhone, context, fleet_options};
+use packtrain_drivers::{Command, Key, Size};
+use packtrain_testing::promises::{Bench, Phone};
+use packtrain_testing::{Hand, NO_FAULTS, SNAPSHOT, TestDevice, VirtualPhone, fleet_options, run};
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use packtrain_virtual::ios::Iphone;
+use packtrain_virtual::world::Rotation;
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 /// How a driver gets to its WebDriverAgent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,24 +23,44 @@ pub enum Way {
     Cable,
 }
 
-/// Tells a story twice, once for each way to a phone.
-pub async fn both_ways(faults: &str, story: impl AsyncFn(&mut Device)) {
-    for way in [Way::Address, Way::Cable] {
-        let mut device = Device::connect(way, faults).await;
-        story(&mut device).await;
-        device.end().await;
+impl Way {
+    /// Tells a story with a phone whose driver has begun a session.
+    pub fn told(self, story: impl AsyncFnOnce(&mut Device)) {
+        run(async {
+            let mut device = Device::connect(self).await;
+            story(&mut device).await;
+            device.end().await;
+        });
     }
 }
+
+/// Makes a test of each story on both ways.
+macro_rules! both_ways {
+    ($($story:ident)*) => {
+        packtrain_testing::told! {
+            address: $crate::lab::Way::Address,
+            cable: $crate::lab::Way::Cable
+            => $($story)*
+        }
+    };
+}
+
+/// Makes a test of each story through usbmuxd.
+macro_rules! by_cable {
+    ($($story:ident)*) => {
+        packtrain_testing::told! { cable: $crate::lab::Way::Cable => $($story)* }
+    };
+}
+
+pub(crate) use {both_ways, by_cable};
 
 /// A phone and the driver of it.
 pub struct Device {
     pub way: Way,
     pub fleet: Fleet,
     pub pool: Arc<WdaPool>,
-    pub connector: Arc<dyn Connector>,
     pub folder: TempDir,
-    driver: Option<Box<dyn Driver>>,
-    events: EventStream,
+    pub hand: Hand,
 }
 
 /// A virtual iPhone on which these things go wrong.
@@ -76,8 +98,8 @@ pub fn muxer(fleet: &Fleet) -> MuxAddress {
 }
 
 impl TestDevice for Device {
-    fn driver_mut(&mut self) -> &mut dyn Driver {
-        self.driver.as_deref_mut().unwrap()
+    fn hand(&mut self) -> &mut Hand {
+        &mut self.hand
     }
 
     fn label(&self) -> String {
@@ -91,10 +113,79 @@ impl VirtualPhone for Device {
     }
 }
 
+impl Bench for Device {
+    fn hang(&self) -> Command {
+        self.inject("{ match: { route: 'GET .*/source' }, do: no_answer }");
+        SNAPSHOT
+    }
+
+    fn heal(&self) {
+        self.phone().device().clear_faults();
+    }
+
+    async fn kill(&mut self) {
+        match self.way {
+            Way::Address => self.phone().stop_wda().await,
+            Way::Cable => self.phone().unplug(),
+        }
+    }
+
+    /// The session with WebDriverAgent, if there is one.
+    async fn running(&mut self) -> Vec<String> {
+        let address = self.phone().wda_address();
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let ask = format!("GET /status HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        stream.write_all(ask.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        let session = body["sessionId"].as_str();
+        session.map(str::to_owned).into_iter().collect()
+    }
+}
+
+impl Phone for Device {
+    const UPRIGHT: Size = Size::new(393.0, 852.0);
+    const SCALE: f64 = 3.0;
+    const ZOOM_ERROR: f64 = 1e-9;
+    const HOME: &str = "com.apple.springboard";
+    const TYPING: &str = "type";
+    const NEXT_FIELD: Key = Key::Enter;
+    const HIDES_KEYBOARD: bool = false;
+    const NOTIFICATIONS: &str = "notifications";
+    const NOT_INSTALLED: &str = "launch com.example.none: no such app is installed";
+    const NOT_STARTED: &str = "launch com.example.shop: ";
+    const ANOTHER_AXIS: (&str, &str) = ("orientation", "landscape");
+    const ANOTHER_WAS: &str = "portrait";
+    const SETS_ANOTHER: &str = "route: POST .*orientation";
+    const SETS_DARK: &str = "route: POST .*appearance";
+    const SETS_LIGHT: &str = "route: POST .*appearance";
+    const WAS_LIGHT: &str = "wda appearance was `light`";
+    const NO_CONTRAST: &str = "no such device has it";
+    const TAKES_PICTURE: &str = "route: /screenshot$";
+
+    fn reading(&self) -> &'static str {
+        "route: 'GET .*/source'"
+    }
+
+    fn tree(&self) -> &'static str {
+        "wda"
+    }
+
+    fn has_another(&self) -> bool {
+        self.world(|world| world.rotation()) != Rotation::Upright
+    }
+
+    fn restore(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+}
+
 impl Device {
     /// A phone whose driver has begun a session.
-    pub async fn connect(way: Way, faults: &str) -> Self {
-        let fleet = phones(1, faults).await;
+    pub async fn connect(way: Way) -> Self {
+        let fleet = phones(1, NO_FAULTS).await;
         let endpoint = endpoint(&fleet, way);
         Self::of(fleet, way, endpoint).await
     }
@@ -106,67 +197,25 @@ impl Device {
             restore: Some(folder.path().to_owned()),
             ..WdaOptions::default()
         });
-        let connector = pool.connector(&endpoint).unwrap();
-        let (sink, events) = event_channel();
-        let driver = connector.connect(sink, &context()).await.unwrap();
         let mut device = Self {
             way,
             fleet,
+            hand: Hand::new(pool.connector(&endpoint).unwrap()),
             pool,
-            connector,
             folder,
-            driver: Some(driver),
-            events,
         };
-        device.ok(Command::Begin(SessionOptions::default())).await;
+        device.reconnect().await.unwrap();
+        device.begin().await;
         device
     }
 
     pub async fn end(mut self) {
-        if let Some(driver) = self.driver.take() {
-            driver.close().await;
-        }
+        self.disconnect().await;
         self.pool.shutdown().await;
         self.fleet.shutdown().await;
     }
 
     pub fn phone(&self) -> &Arc<Iphone> {
         &self.fleet.ios()[0]
-    }
-
-    pub fn driver(&self) -> &dyn Driver {
-        self.driver.as_deref().unwrap()
-    }
-
-    /// Signs in; the shop asks for a permission then.
-    pub async fn sign_in(&mut self) {
-        self.open_shop().await;
-        self.fill("email", "ann@example.com").await;
-        self.fill("password", "secret").await;
-        self.tap("sign_in").await;
-        self.until(|world| world.dialog().is_some()).await;
-    }
-
-    /// What was reported since the last time.
-    pub fn events(&mut self) -> Vec<DeviceEvent> {
-        self.events.drain()
-    }
-
-    /// Lets go of the driver.
-    pub async fn disconnect(&mut self) {
-        self.driver.take().unwrap().close().await;
-    }
-
-    /// The program that drives it is killed, as far as the phone can tell.
-    pub fn forget(&mut self) {
-        self.driver = None;
-    }
-
-    /// Connects anew.
-    pub async fn reconnect(&mut self) -> Result<(), DriverError> {
-        let (sink, events) = event_channel();
-        self.driver = Some(self.connector.connect(sink, &context()).await?);
-        self.events = events;
-        Ok(())
     }
 }

@@ -9,6 +9,7 @@ mod every_fault;
 mod faults;
 mod input;
 mod lab;
+mod promises;
 mod restart;
 mod screen;
 mod shared;

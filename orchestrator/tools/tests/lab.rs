@@ -17,8 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::phone::{Element, Phone};
 
-pub(crate) const PHONES: [Platform; 2] = [Platform::Android, Platform::Ios];
-
 /// A session on a phone.
 pub(crate) struct Lab {
     pub(crate) phone: Arc<Phone>,
@@ -150,15 +148,50 @@ impl Invoke for NoInvoker {
     }
 }
 
-/// Runs a test on an Android phone and on an iPhone, as the program does: on an actix system over
-/// a multi-thread runtime.
-pub(crate) fn on_both(test: impl AsyncFn(Platform)) {
-    for platform in PHONES {
-        on(platform, async |platform| test(platform).await);
+/// A phone of a platform, as the program drives it: on an actix system over a multi-thread runtime.
+pub(crate) struct On(pub(crate) Platform);
+
+impl On {
+    pub(crate) fn told(self, story: impl AsyncFnOnce(Platform)) {
+        let runtime = Arc::new(
+            tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .unwrap(),
+        );
+        let system = actix_rt::System::with_tokio_rt(move || runtime);
+        system.block_on(story(self.0));
     }
 }
 
-/// Runs a test on one phone.
-pub(crate) fn on(platform: Platform, test: impl AsyncFn(Platform)) {
-    packtrain_testing::in_system(test(platform));
+/// Makes a test of each story on an Android phone and on an iPhone.
+macro_rules! on_both {
+    ($($story:ident)*) => {
+        packtrain_testing::told! {
+            android: $crate::lab::On(packtrain_drivers::Platform::Android),
+            iphone: $crate::lab::On(packtrain_drivers::Platform::Ios)
+            => $($story)*
+        }
+    };
 }
+
+/// Makes a test of each story on an Android phone.
+macro_rules! on_android {
+    ($($story:ident)*) => {
+        packtrain_testing::told! {
+            android: $crate::lab::On(packtrain_drivers::Platform::Android) => $($story)*
+        }
+    };
+}
+
+/// Makes a test of each story on an iPhone.
+macro_rules! on_ios {
+    ($($story:ident)*) => {
+        packtrain_testing::told! {
+            iphone: $crate::lab::On(packtrain_drivers::Platform::Ios) => $($story)*
+        }
+    };
+}
+
+pub(crate) use {on_android, on_both, on_ios};

@@ -2,95 +2,84 @@
 
 use std::time::Duration;
 
-use packtrain_driver_adb::AgentChoice;
+use packtrain_driver_adb::{AdbOptions, AgentChoice};
 use packtrain_drivers::{
-    AndroidCommand, AppCommand, Command, CommandContext, DriverError, Fault, LaunchMode,
-    SessionOptions,
+    AndroidCommand, AppCommand, Command, CommandContext, Fault, LaunchMode, SessionOptions,
 };
-use packtrain_testing::{NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _};
+use packtrain_testing::promises::Bench as _;
+use packtrain_testing::{
+    NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _, lost, mended,
+};
 
-use super::{lost, mended};
-use crate::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options};
+use crate::lab::{Device, Way, all_ways, by_shell, options, shell};
+
+by_shell! {
+    a_phone_that_reboots_within_a_command_is_lost_for_that_command
+    a_phone_that_boots_for_ever_is_lost
+}
+
+all_ways! {
+    a_phone_that_rebooted_between_two_commands_is_found_again_with_its_agent
+    a_full_phone_says_so_when_files_or_apps_are_put_on_it
+    commands_that_fail_and_say_they_did_not_are_not_believed
+    a_command_that_fails_is_told_in_the_phones_words
+}
 
 const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
 
-fn shell(line: &str) -> Command {
-    Command::Android(AndroidCommand::Shell {
-        argv: ["sh", "-c", line].map(String::from).into(),
-        run_as: None,
-    })
+async fn a_phone_that_reboots_within_a_command_is_lost_for_that_command(device: &mut Device) {
+    device.open_shop().await;
+    device.inject("{ match: { command: ^id }, when: { times: 1 }, do: { reboot: 500ms } }");
+    let error = device.err(shell(&["id"])).await;
+    let (cause, _) = lost(&error);
+    assert!(cause.starts_with("the connection ended during"), "{cause}");
+    device.disconnect().await;
+    device.reconnect().await.unwrap();
+    device.begin().await;
+    device.open_shop().await;
+    assert!(device.shows("sign_in").await);
 }
 
-#[tokio::test]
-async fn a_phone_that_reboots_within_a_command_is_lost_for_that_command() {
-    both_wires(Agent::Shell, NO_FAULTS, async |device| {
-        device.open_shop().await;
-        device.inject("{ match: { command: ^id }, when: { times: 1 }, do: { reboot: 500ms } }");
-        let error = device.err(shell("id")).await;
-        let (cause, _) = lost(&error);
-        assert!(cause.starts_with("the connection ended during"), "{cause}");
-        device.disconnect().await;
-        device.reconnect().await.unwrap();
-        device.ok(Command::Begin(SessionOptions::default())).await;
-        device.open_shop().await;
-        assert!(device.shows("sign_in").await);
-    })
-    .await;
+async fn a_phone_that_rebooted_between_two_commands_is_found_again_with_its_agent(
+    device: &mut Device,
+) {
+    device.phone().device().reboot(Duration::from_millis(400));
+    device.open_shop().await;
+    assert!(device.shows("sign_in").await);
+    assert!(mended(&device.events()) >= 1, "{:?}", device.way);
 }
 
-#[tokio::test]
-async fn a_phone_that_rebooted_between_two_commands_is_found_again_with_its_agent() {
-    all_ways(NO_FAULTS, async |device| {
-        device.phone().device().reboot(Duration::from_millis(400));
-        device.open_shop().await;
-        assert!(device.shows("sign_in").await);
-        assert!(mended(&device.events()) >= 1, "{:?}", device.way);
-    })
-    .await;
+async fn a_phone_that_boots_for_ever_is_lost(device: &mut Device) {
+    device.inject("{ match: { command: ^id }, do: { boot_loop: 60s } }");
+    let _ = device
+        .execute_in(shell(&["id"]), &CommandContext::within(SHORT_TIMEOUT))
+        .await;
+    let error = device.err_within(SHORT_TIMEOUT, SNAPSHOT).await;
+    let (cause, _) = lost(&error);
+    // An adb server that has tried for a while forgets an address that does not answer.
+    let is_gone = cause.contains("offline") || cause == "the device is not found";
+    assert!(is_gone, "{cause}");
 }
 
-#[tokio::test]
-async fn a_phone_that_boots_for_ever_is_lost() {
-    both_wires(Agent::Shell, NO_FAULTS, async |device| {
-        device.inject("{ match: { command: ^id }, do: { boot_loop: 60s } }");
-        let _ = device
-            .execute_in(shell("id"), &CommandContext::within(SHORT_TIMEOUT))
-            .await;
-        let error = device
-            .execute_in(SNAPSHOT, &CommandContext::within(SHORT_TIMEOUT))
-            .await
-            .unwrap_err();
-        let (cause, _) = lost(&error);
-        // An adb server that has tried for a while forgets an address that does not answer.
-        let is_gone = cause.contains("offline") || cause == "the device is not found";
-        assert!(is_gone, "{cause}");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_full_phone_says_so_when_files_or_apps_are_put_on_it() {
-    all_ways(NO_FAULTS, async |device| {
-        device.inject("{ match: { push: sdcard }, do: storage_full }");
-        let write = AndroidCommand::WriteFile {
-            path: "/sdcard/big".to_owned(),
-            bytes: vec![1; 3_000_000],
-        };
-        let error = device.err(Command::Android(write)).await;
-        assert_eq!(error.fault(), Fault::App);
-        assert_eq!(
-            error.to_string(),
-            "write /sdcard/big on the device: write failed: No space left on device"
-        );
-        device.snapshot().await;
-    })
-    .await;
+async fn a_full_phone_says_so_when_files_or_apps_are_put_on_it(device: &mut Device) {
+    device.inject("{ match: { push: sdcard }, do: storage_full }");
+    let write = AndroidCommand::WriteFile {
+        path: "/sdcard/big".to_owned(),
+        bytes: vec![1; 3_000_000],
+    };
+    let error = device.err(Command::Android(write)).await;
+    assert_eq!(error.fault(), Fault::App);
+    assert_eq!(
+        error.to_string(),
+        "write /sdcard/big on the device: write failed: No space left on device"
+    );
+    device.snapshot().await;
 }
 
 #[tokio::test]
 async fn an_agent_that_has_no_room_on_the_phone_gives_way_to_the_shell_unless_it_was_asked_for() {
-    for wire in [Wire::Server, Wire::Direct] {
-        let mut device = Device::found(Way::new(wire, Agent::U2), options(NO_FAULTS)).await;
+    for way in [Way::SERVER_AGENT, Way::DIRECT_AGENT] {
+        let mut device = Device::found(way, options(NO_FAULTS)).await;
         device.inject("{ match: { push: u2.jar }, do: storage_full }");
         device.reconnect().await.unwrap();
         let error = device.err(Command::Begin(SessionOptions::default())).await;
@@ -103,7 +92,8 @@ async fn an_agent_that_has_no_room_on_the_phone_gives_way_to_the_shell_unless_it
         );
         assert_eq!(hint, "free some of the device's storage");
         device.disconnect().await;
-        device.choose(AgentChoice::Auto).await;
+        let auto = |options: &mut AdbOptions| options.agent = AgentChoice::Auto;
+        device.altered(auto).await;
         device.reconnect().await.unwrap();
         let notes = device
             .notes(Command::Begin(SessionOptions::default()))
@@ -117,98 +107,46 @@ async fn an_agent_that_has_no_room_on_the_phone_gives_way_to_the_shell_unless_it
     }
 }
 
-#[tokio::test]
-async fn a_low_battery_and_a_wrong_clock_stop_nobody() {
-    all_ways(NO_FAULTS, async |device| {
-        device.inject("{ match: { command: ^input }, do: { battery: 1 } }");
-        device.inject("{ match: { command: ^input }, do: { clock_skew: -864000000 } }");
-        device.ok(Command::Begin(SessionOptions::default())).await;
-        device.open_shop().await;
-        assert!(device.shows("sign_in").await);
-    })
-    .await;
+async fn commands_that_fail_and_say_they_did_not_are_not_believed(device: &mut Device) {
+    device.open_shop().await;
+    for (rule, command, told) in [
+        (
+            "pm clear",
+            AppCommand::Clear(SHOP.into()),
+            "clear the data of com.example.shop: ",
+        ),
+        (
+            "am start",
+            AppCommand::Launch {
+                id: SHOP.into(),
+                mode: LaunchMode::Resume,
+            },
+            "start com.example.shop: ",
+        ),
+    ] {
+        let lie = "{ answer: { stdout: \"Error: it went wrong\\n\", exit: 0 } }";
+        device.inject(&format!("{{ match: {{ command: ^{rule} }}, do: {lie} }}"));
+        let error = device.err(Command::App(command)).await;
+        assert_eq!(error.to_string(), format!("{told}Error: it went wrong"));
+        assert_eq!(error.fault(), Fault::App);
+        device.heal();
+    }
 }
 
-#[tokio::test]
-async fn a_serial_that_changes_is_still_the_same_phone_at_its_address() {
-    all_ways(NO_FAULTS, async |device| {
-        device
-            .inject("{ match: { command: ^dumpsys }, when: { times: 1 }, do: { serial: OTHER } }");
-        device.ok(Command::Begin(SessionOptions::default())).await;
-        device.open_shop().await;
-        assert!(device.shows("sign_in").await);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn commands_that_fail_and_say_they_did_not_are_not_believed() {
-    all_ways(NO_FAULTS, async |device| {
-        device.open_shop().await;
-        for (rule, command, told) in [
-            (
-                "pm clear",
-                AppCommand::Clear(SHOP.into()),
-                "clear the data of com.example.shop: ",
-            ),
-            (
-                "am start",
-                AppCommand::Launch {
-                    id: SHOP.into(),
-                    mode: LaunchMode::Resume,
-                },
-                "start com.example.shop: ",
-            ),
-        ] {
-            let lie = "{ answer: { stdout: \"Error: it went wrong\\n\", exit: 0 } }";
-            device.inject(&format!("{{ match: {{ command: ^{rule} }}, do: {lie} }}"));
-            let error = device.err(Command::App(command)).await;
-            assert_eq!(error.to_string(), format!("{told}Error: it went wrong"));
-            assert_eq!(error.fault(), Fault::App);
-            device.phone().device().clear_faults();
-        }
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_command_that_fails_is_told_in_the_phones_words() {
-    all_ways(NO_FAULTS, async |device| {
-        device.open_shop().await;
-        device.inject(
-            "{ match: { command: ^am force-stop }, do: { fail: 'Error: system is busy' } }",
-        );
-        let error = device
-            .err(Command::App(AppCommand::Stop(SHOP.into())))
-            .await;
-        assert_eq!(
-            error.to_string(),
-            "stop com.example.shop: Error: system is busy"
-        );
-        device.inject("{ match: { command: ^screencap }, do: { answer: { exit: 0 } } }");
-        let error = device.err(Command::Screenshot).await;
-        assert_eq!(
-            error.to_string(),
-            "take a screenshot: no picture came, exit code 0"
-        );
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_phone_that_hangs_is_given_up_at_the_deadline() {
-    all_ways(NO_FAULTS, async |device| {
-        device.inject("{ match: { command: ^id }, do: { delay: 60m } }");
-        let error = device
-            .execute_in(
-                shell("id"),
-                &CommandContext::within(Duration::from_millis(500)),
-            )
-            .await
-            .unwrap_err();
-        assert_eq!(error.fault(), Fault::Device);
-        assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
-        device.snapshot().await;
-    })
-    .await;
+async fn a_command_that_fails_is_told_in_the_phones_words(device: &mut Device) {
+    device.open_shop().await;
+    device.inject("{ match: { command: ^am force-stop }, do: { fail: 'Error: system is busy' } }");
+    let error = device
+        .err(Command::App(AppCommand::Stop(SHOP.into())))
+        .await;
+    assert_eq!(
+        error.to_string(),
+        "stop com.example.shop: Error: system is busy"
+    );
+    device.inject("{ match: { command: ^screencap }, do: { answer: { exit: 0 } } }");
+    let error = device.err(Command::Screenshot).await;
+    assert_eq!(
+        error.to_string(),
+        "take a screenshot: no picture came, exit code 0"
+    );
 }

@@ -8,97 +8,95 @@ use std::time::Duration;
 use packtrain_driver_adb::AdbPool;
 use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, CommandContext, DriverError, Fault, InputCommand,
-    SessionOptions, event_channel,
 };
-use packtrain_testing::AdbServer;
+use packtrain_testing::promises::Bench as _;
+use packtrain_testing::{
+    AdbServer, Hand, NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, lost, mended,
+};
 use packtrain_virtual::fleet::Fleet;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{lost, mended};
-use crate::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options, settings, socket};
-use packtrain_testing::{NO_FAULTS, SNAPSHOT, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _};
+use crate::lab::{
+    Agent, Device, Way, Wire, agent_processes, all_ways, by_agent, by_shell, options, settings,
+    shell, socket,
+};
+
+all_ways! {
+    a_link_that_was_cut_is_mended_and_told
+    a_command_that_runs_out_of_time_costs_neither_the_connection_nor_the_agent
+}
+
+by_shell! {
+    a_link_that_drops_within_a_command_is_told_and_the_command_is_not_repeated
+    a_phone_that_refuses_every_connection_is_lost
+    a_phone_that_resets_every_connection_is_lost
+    a_phone_that_never_greets_is_offline
+    a_phone_that_does_not_trust_this_computer_says_where_to_look
+    a_key_that_the_user_accepts_in_time_is_waited_for
+    an_answer_that_breaks_off_is_no_answer
+    a_phone_that_takes_nothing_in_is_given_up_at_the_deadline
+}
+
+by_agent! {
+    one_phone_that_drops_leaves_the_other_alone
+}
 
 /// Long enough to notice, short enough for a test.
 const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 fn getprop() -> Command {
-    Command::Android(AndroidCommand::Shell {
-        argv: vec!["getprop".into(), "ro.product.model".into()],
-        run_as: None,
-    })
+    shell(&["getprop", "ro.product.model"])
 }
 
-#[tokio::test]
-async fn a_link_that_was_cut_is_mended_and_told() {
-    all_ways(NO_FAULTS, async |device| {
-        device.open_shop().await;
-        device.fill("email", "ann").await;
-        device.events();
-        device.phone().device().cut();
-        assert!(device.shows("sign_in").await);
-        device.input(InputCommand::Text("e".to_owned())).await;
-        assert_eq!(device.variable("email"), "anne");
-        // Through a server the gap may have closed before anyone looked.
-        if device.way.wire == Wire::Direct {
-            assert!(mended(&device.events()) >= 1);
-        }
-    })
-    .await;
+async fn a_link_that_was_cut_is_mended_and_told(device: &mut Device) {
+    device.open_shop().await;
+    device.fill("email", "ann").await;
+    device.events();
+    device.phone().device().cut();
+    assert!(device.shows("sign_in").await);
+    device.input(InputCommand::Text("e".to_owned())).await;
+    assert_eq!(device.variable("email"), "anne");
+    // Through a server the gap may have closed before anyone looked.
+    if device.way.wire == Wire::Direct {
+        assert!(mended(&device.events()) >= 1);
+    }
 }
 
-#[tokio::test]
-async fn a_command_that_runs_out_of_time_costs_neither_the_connection_nor_the_agent() {
-    all_ways(NO_FAULTS, async |device| {
-        device.open_shop().await;
-        let agent = device.agent_processes().await;
-        assert_eq!(agent.is_empty(), device.way.agent == Agent::Shell);
-        device.events();
-        device.inject("{ match: { tree: '' }, do: { delay: 300ms } }");
-        // As whoever waits looks once more when its time is over.
-        for _ in 0..3 {
-            let none = CommandContext::within(Duration::ZERO);
-            let error = device.execute_in(SNAPSHOT, &none).await.unwrap_err();
-            assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
-        }
-        device.phone().device().clear_faults();
-        assert!(device.shows("sign_in").await);
-        assert_eq!(mended(&device.events()), 0, "{:?}", device.way);
-        assert_eq!(device.agent_processes().await, agent, "{:?}", device.way);
-    })
-    .await;
+async fn a_command_that_runs_out_of_time_costs_neither_the_connection_nor_the_agent(
+    device: &mut Device,
+) {
+    device.open_shop().await;
+    let agent = agent_processes(device).await;
+    assert_eq!(agent.is_empty(), device.way.agent == Agent::Shell);
+    device.events();
+    device.inject("{ match: { tree: '' }, do: { delay: 300ms } }");
+    // As whoever waits looks once more when its time is over.
+    for _ in 0..3 {
+        let none = CommandContext::within(Duration::ZERO);
+        let error = device.execute_in(SNAPSHOT, &none).await.unwrap_err();
+        assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
+    }
+    device.heal();
+    assert!(device.shows("sign_in").await);
+    assert_eq!(mended(&device.events()), 0, "{:?}", device.way);
+    assert_eq!(agent_processes(device).await, agent, "{:?}", device.way);
 }
 
-#[tokio::test]
-async fn a_link_that_drops_within_a_command_is_told_and_the_command_is_not_repeated() {
-    both_wires(Agent::Shell, NO_FAULTS, async |device| {
-        device.inject("{ match: { command: ^getprop }, when: { times: 1 }, do: drop }");
-        let error = device.err(getprop()).await;
-        let (cause, _) = lost(&error);
-        assert_eq!(
-            cause,
-            "the connection ended during `getprop ro.product.model </dev/null`"
-        );
-        assert_eq!(mended(&device.events()), 1, "it came back meanwhile");
-        let said = device.json(getprop()).await;
-        assert_eq!(said["stdout"], "Pixel 9\n");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn reading_is_repeated_when_the_link_drops_within_it() {
-    all_ways(NO_FAULTS, async |device| {
-        device.open_shop().await;
-        let rule = match device.way.agent {
-            Agent::U2 => "{ match: { route: dumpWindow }, when: { times: 1 }, do: drop }",
-            Agent::Shell => "{ match: { command: ^uiautomator }, when: { times: 1 }, do: drop }",
-        };
-        device.inject(rule);
-        assert!(device.shows("sign_in").await);
-    })
-    .await;
+async fn a_link_that_drops_within_a_command_is_told_and_the_command_is_not_repeated(
+    device: &mut Device,
+) {
+    device.inject("{ match: { command: ^getprop }, when: { times: 1 }, do: drop }");
+    let error = device.err(getprop()).await;
+    let (cause, _) = lost(&error);
+    assert_eq!(
+        cause,
+        "the connection ended during `getprop ro.product.model </dev/null`"
+    );
+    assert_eq!(mended(&device.events()), 1, "it came back meanwhile");
+    let said = device.json(getprop()).await;
+    assert_eq!(said["stdout"], "Pixel 9\n");
 }
 
 /// Whether a reader learns that, noticed between two commands or within one.
@@ -106,126 +104,71 @@ fn is_offline(cause: &str) -> bool {
     cause == "the device is offline" || cause.ends_with("; the device is offline now")
 }
 
-#[tokio::test]
-async fn a_phone_that_closes_every_connection_is_lost() {
-    for fault in ["refuse", "reset"] {
-        both_wires(Agent::Shell, NO_FAULTS, async |device| {
-            device.inject(&format!("{{ match: {{ connect: '' }}, do: {fault} }}"));
-            device.phone().device().cut();
-            let error = device
-                .execute_in(SNAPSHOT, &CommandContext::within(SHORT_TIMEOUT))
-                .await
-                .unwrap_err();
-            let (cause, hint) = lost(&error);
-            assert!(is_offline(cause), "{:?} {fault}: {cause}", device.way);
-            assert!(hint.contains("it may be rebooting"), "{hint}");
-        })
-        .await;
-    }
+/// The connection ends, and every other one goes like that.
+async fn offline(device: &mut Device, fault: &str) {
+    device.inject(&format!("{{ match: {{ connect: '' }}, do: {fault} }}"));
+    device.phone().device().cut();
+    let error = device.err_within(SHORT_TIMEOUT, SNAPSHOT).await;
+    let (cause, hint) = lost(&error);
+    assert!(is_offline(cause), "{fault}: {cause}");
+    assert!(hint.contains("it may be rebooting"), "{hint}");
 }
 
-#[tokio::test]
-async fn a_phone_that_never_greets_is_offline() {
-    both_wires(Agent::Shell, NO_FAULTS, async |device| {
-        device.inject("{ match: { connect: '' }, do: never_cnxn }");
-        device.phone().device().cut();
-        let error = device
-            .execute_in(SNAPSHOT, &CommandContext::within(SHORT_TIMEOUT))
-            .await
-            .unwrap_err();
-        let (cause, hint) = lost(&error);
-        assert!(is_offline(cause), "{:?}: {cause}", device.way);
-        assert!(hint.contains("it may be rebooting"), "{hint}");
-    })
-    .await;
+async fn a_phone_that_refuses_every_connection_is_lost(device: &mut Device) {
+    offline(device, "refuse").await;
 }
 
-#[tokio::test]
-async fn a_phone_that_does_not_trust_this_computer_says_where_to_look() {
-    both_wires(Agent::Shell, NO_FAULTS, async |device| {
-        device.inject("{ match: { connect: '' }, do: unauthorized }");
-        device.phone().device().cut();
-        device.disconnect().await;
-        let error = device.reconnect().await.unwrap_err();
-        let (cause, hint) = lost(&error);
-        assert_eq!(cause, "the device is unauthorized", "{:?}", device.way);
-        assert!(hint.contains("accept this computer's key"), "{hint}");
-    })
-    .await;
+async fn a_phone_that_resets_every_connection_is_lost(device: &mut Device) {
+    offline(device, "reset").await;
 }
 
-#[tokio::test]
-async fn a_key_that_the_user_accepts_in_time_is_waited_for() {
-    both_wires(Agent::Shell, NO_FAULTS, async |device| {
-        device.inject("{ match: { connect: '' }, do: { accept_after: 400ms } }");
-        device.phone().device().cut();
-        device.disconnect().await;
-        device.reconnect().await.unwrap();
-        device.ok(Command::Begin(SessionOptions::default())).await;
-        device.snapshot().await;
-    })
-    .await;
+async fn a_phone_that_never_greets_is_offline(device: &mut Device) {
+    offline(device, "never_cnxn").await;
 }
 
-#[tokio::test]
-async fn an_answer_that_breaks_off_is_no_answer() {
-    both_wires(Agent::Shell, NO_FAULTS, async |device| {
-        device.open_shop().await;
-        device.inject("{ match: { service: screencap }, when: { times: 1 }, do: { drop_after: { bytes: 5000 } } }");
-        // The picture is taken again over the next connection.
-        device.ok(Command::Screenshot).await;
-        assert!(mended(&device.events()) >= 1, "{:?}", device.way);
-        device.inject("{ match: { service: screencap }, do: { drop_after: { bytes: 5000 } } }");
-        let error = device.err(Command::Screenshot).await;
-        let (cause, _) = lost(&error);
-        assert_eq!(cause, "the connection ended during `screencap -p`");
-    })
-    .await;
+async fn a_phone_that_does_not_trust_this_computer_says_where_to_look(device: &mut Device) {
+    device.inject("{ match: { connect: '' }, do: unauthorized }");
+    device.phone().device().cut();
+    device.disconnect().await;
+    let error = device.reconnect().await.unwrap_err();
+    let (cause, hint) = lost(&error);
+    assert_eq!(cause, "the device is unauthorized", "{:?}", device.way);
+    assert!(hint.contains("accept this computer's key"), "{hint}");
 }
 
-#[tokio::test]
-async fn a_phone_that_takes_nothing_in_is_given_up_at_the_deadline() {
-    both_wires(Agent::Shell, NO_FAULTS, async |device| {
-        device.inject("{ match: { service: 'sync:' }, do: half_open }");
-        let write = AndroidCommand::WriteFile {
-            path: "/sdcard/x".to_owned(),
-            bytes: vec![1; 8_000_000],
-        };
-        let time = Duration::from_millis(700);
-        let error = device
-            .execute_in(Command::Android(write), &CommandContext::within(time))
-            .await
-            .unwrap_err();
-        assert_eq!(error.fault(), Fault::Device);
-        assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
-        assert!(error.to_string().contains("/sdcard/x"), "{error}");
-        device.snapshot().await;
-    })
-    .await;
+async fn a_key_that_the_user_accepts_in_time_is_waited_for(device: &mut Device) {
+    device.inject("{ match: { connect: '' }, do: { accept_after: 400ms } }");
+    device.phone().device().cut();
+    device.disconnect().await;
+    device.reconnect().await.unwrap();
+    device.begin().await;
+    device.snapshot().await;
 }
 
-#[tokio::test]
-async fn a_slow_phone_is_only_slow() {
-    both_wires(Agent::Shell, NO_FAULTS, async |device| {
-        device.inject("{ match: { connect: '' }, do: { slow: { bytes_per_second: 40000 } } }");
-        device.phone().device().cut();
-        device.open_shop().await;
-        assert!(device.shows("sign_in").await);
-    })
-    .await;
+async fn an_answer_that_breaks_off_is_no_answer(device: &mut Device) {
+    device.open_shop().await;
+    device.inject("{ match: { service: screencap }, when: { times: 1 }, do: { drop_after: { bytes: 5000 } } }");
+    // The picture is taken again over the next connection.
+    device.ok(Command::Screenshot).await;
+    assert!(mended(&device.events()) >= 1, "{:?}", device.way);
+    device.inject("{ match: { service: screencap }, do: { drop_after: { bytes: 5000 } } }");
+    let error = device.err(Command::Screenshot).await;
+    let (cause, _) = lost(&error);
+    assert_eq!(cause, "the connection ended during `screencap -p`");
 }
 
-#[tokio::test]
-async fn a_phone_whose_link_flaps_is_driven_through_all_of_it() {
-    all_ways(NO_FAULTS, async |device| {
-        device.open_shop().await;
-        device.inject("{ match: { connect: '' }, when: { times: 5 }, do: { flap: 300ms } }");
-        device.phone().device().cut();
-        for _ in 0..12 {
-            assert!(device.shows("sign_in").await);
-        }
-    })
-    .await;
+async fn a_phone_that_takes_nothing_in_is_given_up_at_the_deadline(device: &mut Device) {
+    device.inject("{ match: { service: 'sync:' }, do: half_open }");
+    let write = AndroidCommand::WriteFile {
+        path: "/sdcard/x".to_owned(),
+        bytes: vec![1; 8_000_000],
+    };
+    let time = Duration::from_millis(700);
+    let error = device.err_within(time, Command::Android(write)).await;
+    assert_eq!(error.fault(), Fault::Device);
+    assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
+    assert!(error.to_string().contains("/sdcard/x"), "{error}");
+    device.snapshot().await;
 }
 
 /// A way to a phone that can be closed for a while.
@@ -275,44 +218,29 @@ async fn a_phone_whose_network_was_gone_is_called_before_the_server_tries_again(
     let fleet = Fleet::start(options(NO_FAULTS)).await.unwrap();
     let server = AdbServer::start().await;
     let folder = tempfile::tempdir().unwrap();
-    let way = Way::new(Wire::Server, Agent::Shell);
-    let pool = AdbPool::new(settings(way, Some(&server), &folder));
+    let pool = AdbPool::new(settings(Way::SERVER_SHELL, Some(&server), &folder));
     let mut bridge = Bridge::to(socket(&fleet.android()[0]).into()).await;
     let SocketAddr::V4(near) = bridge.address else {
         unreachable!("it is a V4 address")
     };
     pool.connect(near).await.unwrap();
-    let connector = pool.discover().await.unwrap().remove(0);
-    let (sink, _events) = event_channel();
-    let mut driver = connector
-        .connect(sink, &CommandContext::within(TEST_TIMEOUT))
-        .await
-        .unwrap();
-    let begin = Command::Begin(SessionOptions::default());
-    driver
-        .execute(begin, &CommandContext::within(TEST_TIMEOUT))
-        .await
-        .unwrap();
+    let mut device = Hand::new(pool.discover().await.unwrap().remove(0));
+    device.reconnect().await.unwrap();
+    device.begin().await;
     // The server tries again after a quarter of a second, and then not for ten.
     let phone = Arc::clone(fleet.android()[0].device());
     bridge.close_until(async move { phone.sleep(Duration::from_millis(600)).await });
-    let read = driver
-        .execute(SNAPSHOT, &CommandContext::within(TEST_TIMEOUT))
-        .await;
-    assert!(read.is_ok(), "{read:?}");
-    driver.close().await;
+    device.snapshot().await;
+    device.disconnect().await;
     drop(server);
     fleet.shutdown().await;
 }
 
 #[tokio::test]
 async fn a_server_that_dies_is_named_with_what_to_do() {
-    let mut device = Device::connect(Way::new(Wire::Server, Agent::Shell), NO_FAULTS).await;
+    let mut device = Device::connect(Way::SERVER_SHELL).await;
     let address = device.server.take().unwrap().address;
-    let error = device
-        .execute_in(SNAPSHOT, &CommandContext::within(TEST_TIMEOUT))
-        .await
-        .unwrap_err();
+    let error = device.err(SNAPSHOT).await;
     let (cause, hint) = lost(&error);
     assert!(
         cause.starts_with(&format!("no adb server answers at {address}: ")),
@@ -324,17 +252,14 @@ async fn a_server_that_dies_is_named_with_what_to_do() {
 
 #[tokio::test]
 async fn a_phone_that_is_gone_for_good_is_lost_with_a_cause() {
-    for wire in [Wire::Server, Wire::Direct] {
-        let mut device = Device::connect(Way::new(wire, Agent::Shell), NO_FAULTS).await;
+    for way in [Way::SERVER_SHELL, Way::DIRECT_SHELL] {
+        let mut device = Device::connect(way).await;
         let other = Fleet::start(options(NO_FAULTS)).await.unwrap();
         let gone = std::mem::replace(&mut device.fleet, other);
         gone.shutdown().await;
-        let error = device
-            .execute_in(SNAPSHOT, &CommandContext::within(SHORT_TIMEOUT))
-            .await
-            .unwrap_err();
+        let error = device.err_within(SHORT_TIMEOUT, SNAPSHOT).await;
         let (cause, hint) = lost(&error);
-        match wire {
+        match way.wire {
             // Offline for a while, then not found.
             Wire::Server => assert!(cause.contains("the device is "), "{cause}"),
             Wire::Direct => assert!(cause.contains("the device is offline now"), "{cause}"),
@@ -346,20 +271,16 @@ async fn a_phone_that_is_gone_for_good_is_lost_with_a_cause() {
     }
 }
 
-#[tokio::test]
-async fn one_phone_that_drops_leaves_the_other_alone() {
-    both_wires(Agent::U2, NO_FAULTS, async |device| {
-        let mut other = Device::connect(device.way, NO_FAULTS).await;
-        device.inject("{ match: { connect: '' }, do: refuse }");
-        device.phone().device().cut();
-        other.open_shop().await;
-        let short = CommandContext::within(SHORT_TIMEOUT);
-        let (lost_one, well) =
-            tokio::join!(device.execute_in(SNAPSHOT, &short), other.shows("sign_in"));
-        lost(&lost_one.unwrap_err());
-        assert!(well);
-        other.app(AppCommand::Foreground).await;
-        other.end().await;
-    })
-    .await;
+async fn one_phone_that_drops_leaves_the_other_alone(device: &mut Device) {
+    let mut other = Device::connect(device.way).await;
+    device.inject("{ match: { connect: '' }, do: refuse }");
+    device.phone().device().cut();
+    other.open_shop().await;
+    let short = CommandContext::within(SHORT_TIMEOUT);
+    let (lost_one, well) =
+        tokio::join!(device.execute_in(SNAPSHOT, &short), other.shows("sign_in"));
+    lost(&lost_one.unwrap_err());
+    assert!(well);
+    other.app(AppCommand::Foreground).await;
+    other.end().await;
 }

@@ -9,7 +9,7 @@ use packtrain_driver_playwright::{Engine, WebPool, install::Found};
 use serde_json::json;
 
 use super::{Lane, Subject, all};
-use crate::browser::{found, run};
+use crate::browser::found;
 use crate::site::Site;
 
 const LANE: &str = include_str!("../../src/page/lane.js");
@@ -118,44 +118,42 @@ fn altering(found: &Found, folder: &Path) -> Found {
     }
 }
 
-#[test]
-fn the_mutants_of_the_lane_are_caught() {
-    run(async {
-        let folder = tempfile::tempdir().unwrap();
-        let alter = |from: &str, to: &str| {
-            let mutant = json!({ "from": from, "to": to }).to_string();
-            std::fs::write(folder.path().join("mutant.json"), mutant).unwrap();
-        };
-        alter("", "");
-        let (site, pool) = (
-            Site::start().await,
-            WebPool::new(&altering(&found(), folder.path())),
-        );
-        let mut playwright = Subject::connect(&pool, Engine::Chromium, Lane::Closed).await;
-        let mut lane = Subject::connect(&pool, Engine::Chromium, Lane::Open).await;
-        let mut survived = Vec::new();
-        for mutant in MUTANTS {
-            let Mutant {
-                name,
-                from,
-                to,
-                told_by,
-            } = mutant;
-            assert_eq!(LANE.matches(from).count(), 1, "{name}: {from}");
-            alter(from, to);
-            lane.begin().await;
-            let mut is_caught = false;
-            for trap in all().iter().filter(|trap| trap.name == *told_by) {
-                let (mutants, playwrights) =
-                    tokio::join!(lane.outcome(&site, trap), playwright.outcome(&site, trap));
-                is_caught |= !trap.is_as_expected(&mutants, &playwrights);
-            }
-            if !is_caught {
-                survived.push(name);
-            }
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_mutants_of_the_lane_are_caught() {
+    let folder = tempfile::tempdir().unwrap();
+    let alter = |from: &str, to: &str| {
+        let mutant = json!({ "from": from, "to": to }).to_string();
+        std::fs::write(folder.path().join("mutant.json"), mutant).unwrap();
+    };
+    alter("", "");
+    let (site, pool) = (
+        Site::start().await,
+        WebPool::new(&altering(&found(), folder.path())),
+    );
+    let mut playwright = Subject::connect(&pool, Engine::Chromium, Lane::Closed).await;
+    let mut lane = Subject::connect(&pool, Engine::Chromium, Lane::Open).await;
+    let mut survived = Vec::new();
+    for mutant in MUTANTS {
+        let Mutant {
+            name,
+            from,
+            to,
+            told_by,
+        } = mutant;
+        assert_eq!(LANE.matches(from).count(), 1, "{name}: {from}");
+        alter(from, to);
+        lane.begin().await;
+        let mut is_caught = false;
+        for trap in all().iter().filter(|trap| trap.name == *told_by) {
+            let (mutants, playwrights) =
+                tokio::join!(lane.outcome(&site, trap), playwright.outcome(&site, trap));
+            is_caught |= !trap.is_as_expected(&mutants, &playwrights);
         }
-        assert!(survived.is_empty(), "{survived:#?}");
-        lane.device.leave().await;
-        playwright.device.close().await;
-    });
+        if !is_caught {
+            survived.push(name);
+        }
+    }
+    assert!(survived.is_empty(), "{survived:#?}");
+    lane.device.leave().await;
+    playwright.device.close().await;
 }

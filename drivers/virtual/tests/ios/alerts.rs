@@ -51,7 +51,7 @@ async fn an_alert_of_the_system_is_answered_by_name_or_place() {
         );
         let unknown = client.post("/alert/accept", json!({"name": "Never"})).await;
         unknown.is_error(400, "invalid element state");
-        client.post(path, body).await.ok();
+        client.did(path, body).await;
         client
             .get("/alert/text")
             .await
@@ -66,7 +66,7 @@ async fn a_touch_below_an_alert_does_nothing_and_is_no_error() {
     let mut client = bench.in_shop().await;
     client.tap("title").await;
     client.tap("sign_in").await;
-    client.post("/alert/dismiss", json!({})).await.ok();
+    client.did("/alert/dismiss", json!({})).await;
     assert_eq!(
         client.count("id", "error").await,
         0,
@@ -84,7 +84,7 @@ async fn the_source_shows_an_alert_of_the_system_only_when_asked_to() {
     client.tap("title").await;
     assert_eq!(client.count("class name", "XCUIElementTypeAlert").await, 0);
     let respect = json!({"settings": {"respectSystemAlerts": true}});
-    client.post("/appium/settings", respect).await.ok();
+    client.did("/appium/settings", respect).await;
     assert_eq!(client.count("class name", "XCUIElementTypeAlert").await, 1);
     client.tap("Install").await;
     assert_eq!(client.count("id", "email").await, 1, "the app is back");
@@ -96,7 +96,7 @@ async fn a_session_can_answer_every_alert_by_itself() {
     let bench = Bench::with(1, UPDATE).await;
     let mut client = bench.in_shop().await;
     let settings = json!({"settings": {"defaultAlertAction": "dismiss"}});
-    client.post("/appium/settings", settings).await.ok();
+    client.did("/appium/settings", settings).await;
     client.tap("title").await;
     client
         .get("/alert/text")
@@ -106,7 +106,7 @@ async fn a_session_can_answer_every_alert_by_itself() {
         "defaultAlertAction": "",
         "acceptAlertButtonSelector": "**/XCUIElementTypeButton[`label == 'Later'`]",
     }});
-    client.post("/appium/settings", settings).await.ok();
+    client.did("/appium/settings", settings).await;
     client.tap("title").await;
     client
         .send("POST", "/alert/accept", json!({}))
@@ -126,17 +126,13 @@ async fn an_alert_of_the_app_is_in_its_source() {
     let bench = Bench::new().await;
     let mut client = bench.signed_in().await;
     client.tap("add").await;
-    client
-        .post("/url", json!({"url": "shop://cart"}))
-        .await
-        .ok();
+    client.did("/url", json!({"url": "shop://cart"})).await;
     client.tap("checkout").await;
     for field in ["full_name", "address"] {
         let field = client.find("id", field).await;
         client
-            .post(&format!("/element/{field}/value"), json!({"value": ["x"]}))
-            .await
-            .ok();
+            .did(&format!("/element/{field}/value"), json!({"value": ["x"]}))
+            .await;
     }
     client.tap("place_order").await;
     assert_eq!(
@@ -145,7 +141,7 @@ async fn an_alert_of_the_app_is_in_its_source() {
     );
     let chain = "**/XCUIElementTypeAlert/**/XCUIElementTypeButton";
     assert_eq!(client.count("class chain", chain).await, 2);
-    client.post("/alert/accept", json!({})).await.ok();
+    client.did("/alert/accept", json!({})).await;
     bench
         .until(|world| {
             world.dialog().is_none() && world.variable(&"com.example.shop".into(), "cart").is_some()

@@ -78,18 +78,12 @@ impl Bench {
         for (field, text) in [("email", "ann@example.com"), ("password", "secret")] {
             let field = client.find("id", field).await;
             let value = serde_json::json!({"value": [text]});
-            client
-                .post(&format!("/element/{field}/value"), value)
-                .await
-                .ok();
+            client.did(&format!("/element/{field}/value"), value).await;
         }
         client.tap("sign_in").await;
         let asked = |dialog: Option<_>| dialog.is_some();
         self.until(|world| asked(world.dialog())).await;
-        client
-            .post("/alert/accept", serde_json::json!({}))
-            .await
-            .ok();
+        client.did("/alert/accept", serde_json::json!({})).await;
         client
     }
 

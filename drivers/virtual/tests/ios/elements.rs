@@ -98,10 +98,7 @@ async fn an_element_is_stale_once_its_screen_is_gone() {
     let bench = Bench::new().await;
     let mut client = bench.in_shop().await;
     let email = client.find("id", "email").await;
-    client
-        .post("/url", json!({"url": "shop://cart"}))
-        .await
-        .ok();
+    client.did("/url", json!({"url": "shop://cart"})).await;
     let gone = client.get(&format!("/element/{email}/text")).await;
     gone.is_error(404, "stale element reference");
     let gone = client
@@ -167,9 +164,8 @@ async fn rows_below_the_screen_are_there_but_not_visible_until_they_are_tapped()
     let displayed = format!("/element/{last}/displayed");
     assert_eq!(client.get(&displayed).await.ok(), false);
     client
-        .post(&format!("/element/{last}/click"), json!({}))
-        .await
-        .ok();
+        .did(&format!("/element/{last}/click"), json!({}))
+        .await;
     assert_eq!(client.get(&displayed).await.ok(), true);
     let cart = client.find("id", "open_cart").await;
     let label = client
@@ -247,9 +243,8 @@ async fn a_screenshot_has_the_pixels_of_the_screen_however_it_is_held() {
         "as large as the element: 340.6 by 48"
     );
     client
-        .post("/orientation", json!({"orientation": "LANDSCAPE"}))
-        .await
-        .ok();
+        .did("/orientation", json!({"orientation": "LANDSCAPE"}))
+        .await;
     assert_eq!(size(client.get("/screenshot").await.ok()), (2556, 1179));
     assert_eq!(
         client.get("/window/size").await.ok(),

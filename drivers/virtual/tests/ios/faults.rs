@@ -25,7 +25,7 @@ async fn an_element_can_be_stale_once() {
         .post(&click, json!({}))
         .await
         .is_error(404, "stale element reference");
-    client.post(&click, json!({})).await.ok();
+    client.did(&click, json!({})).await;
     bench.end().await;
 }
 
@@ -196,11 +196,8 @@ rules:
     client.tap("sign_in").await;
     assert_eq!(client.count("id", "error").await, 1);
     let settings = json!({"bundleId": "com.apple.Preferences"});
-    client
-        .post("/wda/apps/activate", settings.clone())
-        .await
-        .ok();
-    assert_eq!(client.post("/wda/apps/state", settings).await.ok(), 1);
+    client.did("/wda/apps/activate", settings.clone()).await;
+    assert_eq!(client.did("/wda/apps/state", settings).await, 1);
     bench.end().await;
 }
 

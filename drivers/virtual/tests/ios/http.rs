@@ -67,6 +67,11 @@ impl Client {
         self.send("POST", &path, body).await.expect("an answer")
     }
 
+    /// What a command answers that must succeed.
+    pub async fn did(&mut self, path: &str, body: Value) -> Value {
+        self.post(path, body).await.ok()
+    }
+
     /// As [`Client::post`], with GET.
     pub async fn get(&mut self, path: &str) -> Answer {
         let path = self.path(path);

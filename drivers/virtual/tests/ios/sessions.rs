@@ -140,19 +140,16 @@ async fn a_crashed_app_is_told_from_one_that_was_stopped() {
             .contains("possibly crashed")
     );
     client
-        .post("/wda/apps/launch", json!({"bundleId": SHOP}))
-        .await
-        .ok();
+        .did("/wda/apps/launch", json!({"bundleId": SHOP}))
+        .await;
     let stopped = client
-        .post("/wda/apps/terminate", json!({"bundleId": SHOP}))
-        .await
-        .ok();
+        .did("/wda/apps/terminate", json!({"bundleId": SHOP}))
+        .await;
     assert_eq!(stopped, true);
     client.get("/source").await.ok();
     let state = client
-        .post("/wda/apps/state", json!({"bundleId": SHOP}))
-        .await
-        .ok();
+        .did("/wda/apps/state", json!({"bundleId": SHOP}))
+        .await;
     assert_eq!(state, 1);
     bench.end().await;
 }
@@ -221,7 +218,7 @@ async fn settings_are_told_and_changed() {
         (&json!(50), &json!(10))
     );
     let changes = json!({"settings": {"snapshotMaxDepth": 3, "unheardOf": 1}});
-    let after = client.post("/appium/settings", changes).await.ok();
+    let after = client.did("/appium/settings", changes).await;
     assert_eq!(
         (&after["snapshotMaxDepth"], after.get("unheardOf")),
         (&json!(3), None)

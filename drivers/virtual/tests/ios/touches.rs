@@ -23,27 +23,21 @@ async fn text_goes_to_the_field_it_is_sent_to() {
     let email = client.find("id", "email").await;
     let value = format!("/element/{email}/value");
     client
-        .post(&value, json!({"value": ["ann", "@example.com"]}))
-        .await
-        .ok();
+        .did(&value, json!({"value": ["ann", "@example.com"]}))
+        .await;
     client
-        .post(&value, json!({"text": "!\u{8}", "value": null}))
-        .await
-        .ok();
+        .did(&value, json!({"text": "!\u{8}", "value": null}))
+        .await;
     assert_eq!(client.text("email").await, "ann@example.com");
     client
-        .post(&format!("/element/{email}/clear"), json!({}))
-        .await
-        .ok();
+        .did(&format!("/element/{email}/clear"), json!({}))
+        .await;
     assert_eq!(
         client.text("email").await,
         "Email",
         "an empty field tells its hint"
     );
-    client
-        .post(&value, json!({"value": ["Zoë 你好"]}))
-        .await
-        .ok();
+    client.did(&value, json!({"value": ["Zoë 你好"]})).await;
     assert_eq!(client.text("email").await, "Zoë 你好");
     let nothing = client.post(&value, json!({})).await;
     nothing.is_error(400, "invalid argument");
@@ -62,7 +56,7 @@ async fn keys_need_a_keyboard() {
     client.tap("email").await;
     let focused = client.get("/element/active").await.ok();
     assert_eq!(focused["ELEMENT"], client.find("id", "email").await);
-    client.post("/wda/keys", typed).await.ok();
+    client.did("/wda/keys", typed).await;
     assert_eq!(client.text("email").await, "hello");
     let text = client.post("/wda/keys", json!({"value": "hello"})).await;
     text.is_error(500, "unknown error");
@@ -74,9 +68,8 @@ async fn keys_need_a_keyboard() {
     let stuck = client.post("/wda/keyboard/dismiss", json!({})).await;
     stuck.is_error(400, "invalid element state");
     client
-        .post("/wda/keyboard/dismiss", json!({"keyNames": ["return"]}))
-        .await
-        .ok();
+        .did("/wda/keyboard/dismiss", json!({"keyNames": ["return"]}))
+        .await;
     assert_eq!(
         client.count("class name", "XCUIElementTypeKeyboard").await,
         0
@@ -99,7 +92,7 @@ async fn w3c_pointers_tap_hold_and_swipe() {
         {"type": "pointerMove", "duration": 30, "origin": "pointer", "x": 0, "y": -300},
         {"type": "pointerUp"},
     ]));
-    client.post("/actions", swipe).await.ok();
+    client.did("/actions", swipe).await;
     assert_eq!(client.get(&top).await.ok()["y"], before - 300);
     let row = client
         .find("class chain", "**/XCUIElementTypeCell[6]")
@@ -109,7 +102,7 @@ async fn w3c_pointers_tap_hold_and_swipe() {
         {"type": "pointerMove", "origin": origin, "x": -100, "y": 0},
         {"type": "pointerDown"}, {"type": "pause", "duration": 20}, {"type": "pointerUp"},
     ]));
-    client.post("/actions", tap).await.ok();
+    client.did("/actions", tap).await;
     assert_eq!(client.text("product_name").await, "Blueberry muffin 6");
     bench.end().await;
 }
@@ -134,10 +127,7 @@ async fn w3c_pointers_that_move_apart_zoom() {
         ]})
     };
     let mut pinch = async |fingers: &[serde_json::Value]| {
-        client
-            .post("/actions", json!({"actions": fingers}))
-            .await
-            .ok();
+        client.did("/actions", json!({"actions": fingers})).await;
         client.text("zoomed").await
     };
     let apart = [finger("a", -20.0, -80.0), finger("b", 20.0, 80.0)];
@@ -166,7 +156,7 @@ async fn w3c_keys_type_into_the_field_with_the_focus() {
         .await
         .is_error(500, "unknown error");
     client.tap("email").await;
-    client.post("/actions", keys).await.ok();
+    client.did("/actions", keys).await;
     assert_eq!(client.text("email").await, "aö");
     bench.end().await;
 }
@@ -197,7 +187,7 @@ async fn wda_gestures_do_what_fingers_do() {
     let list = client.find("id", "products").await;
     let top = format!("/element/{row}/rect");
     let mut y = async |path: String, body: serde_json::Value| {
-        client.post(&path, body).await.ok();
+        client.did(&path, body).await;
         client.get(&top).await.ok()["y"].as_i64().unwrap()
     };
     let start = y("/timeouts".to_owned(), json!({})).await;
@@ -232,9 +222,8 @@ async fn wda_gestures_do_what_fingers_do() {
         .await;
     named.is_error(404, "no such element");
     client
-        .post("/wda/tap", json!({"x": 200, "y": back + 20}))
-        .await
-        .ok();
+        .did("/wda/tap", json!({"x": 200, "y": back + 20}))
+        .await;
     assert_eq!(client.text("product_name").await, "Espresso 1");
     let half = client.post("/wda/tap", json!({"x": 200})).await;
     half.is_error(400, "invalid argument");
@@ -250,29 +239,25 @@ async fn apps_are_started_left_and_come_back() {
     let bench = Bench::new().await;
     let mut client = bench.in_shop().await;
     let state = json!({"bundleId": SHOP});
-    assert_eq!(client.post("/wda/apps/state", state.clone()).await.ok(), 4);
+    assert_eq!(client.did("/wda/apps/state", state.clone()).await, 4);
     client
         .send("POST", "/wda/homescreen", json!({}))
         .await
         .unwrap()
         .ok();
-    assert_eq!(client.post("/wda/apps/state", state.clone()).await.ok(), 3);
+    assert_eq!(client.did("/wda/apps/state", state.clone()).await, 3);
     assert_eq!(client.count("class name", "XCUIElementTypeIcon").await, 3);
     client.tap("Shop").await;
-    assert_eq!(client.post("/wda/apps/state", state).await.ok(), 4);
+    assert_eq!(client.did("/wda/apps/state", state).await, 4);
     let unknown = json!({"bundleId": "com.example.none"});
-    assert_eq!(
-        client.post("/wda/apps/state", unknown.clone()).await.ok(),
-        0
-    );
+    assert_eq!(client.did("/wda/apps/state", unknown.clone()).await, 0);
     client
         .post("/wda/apps/launch", unknown)
         .await
         .is_error(500, "unknown error");
     client
-        .post("/wda/pressButton", json!({"name": "HOME"}))
-        .await
-        .ok();
+        .did("/wda/pressButton", json!({"name": "HOME"}))
+        .await;
     client
         .post("/wda/pressButton", json!({"name": "camera"}))
         .await
@@ -287,25 +272,23 @@ async fn the_phone_is_locked_turned_and_copied_from() {
     let bench = Bench::new().await;
     let mut client = bench.in_shop().await;
     assert_eq!(client.get("/wda/locked").await.ok(), false);
-    client.post("/wda/lock", json!({})).await.ok();
+    client.did("/wda/lock", json!({})).await;
     assert_eq!(client.get("/wda/locked").await.ok(), true);
-    client.post("/wda/unlock", json!({})).await.ok();
+    client.did("/wda/unlock", json!({})).await;
     assert_eq!(client.get("/wda/locked").await.ok(), false);
     client
-        .post("/rotation", json!({"x": 0, "y": 0, "z": 90}))
-        .await
-        .ok();
+        .did("/rotation", json!({"x": 0, "y": 0, "z": 90}))
+        .await;
     assert_eq!(client.get("/orientation").await.ok(), "LANDSCAPE");
     let standing = client
         .post("/orientation", json!({"orientation": "SIDEWAYS"}))
         .await;
     standing.is_error(500, "unknown error");
     client
-        .post("/wda/setPasteboard", json!({"content": "aMO2aA"}))
-        .await
-        .ok();
+        .did("/wda/setPasteboard", json!({"content": "aMO2aA"}))
+        .await;
     assert_eq!(
-        client.post("/wda/getPasteboard", json!({})).await.ok(),
+        client.did("/wda/getPasteboard", json!({})).await,
         "aMO2aA=="
     );
     let screen = client.get("/wda/screen").await.ok();

@@ -154,7 +154,7 @@ async fn what_ios_16_cannot_do_is_refused_in_its_words() {
     let nowhere = client.post("/wda/voiceOver/move", json!({})).await;
     nowhere.is_error(400, "invalid argument");
     for path in ["/wda/video/stop", "/wda/touch_id"] {
-        assert_eq!(client.post(path, json!({})).await.ok(), Value::Null);
+        assert_eq!(client.did(path, json!({})).await, Value::Null);
     }
     assert_eq!(client.get("/wda/video").await.ok(), Value::Null);
     bench.end().await;
