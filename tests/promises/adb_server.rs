@@ -2,14 +2,12 @@
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use packtrain_testing::free_port;
 
 pub(crate) struct AdbServer {
     pub(crate) address: SocketAddr,
-    /// Where the program `adb` is.
-    pub(crate) path: Vec<PathBuf>,
     pub(crate) environment: Vec<(OsString, OsString)>,
 }
 
@@ -20,7 +18,6 @@ impl AdbServer {
         let variable = |name: &str, value: &str| (name.into(), value.into());
         Self {
             address: (Ipv4Addr::LOCALHOST, free_port()).into(),
-            path: std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect(),
             environment: vec![
                 ("HOME".into(), home.clone()),
                 ("TMPDIR".into(), home),

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use packtrain_driver_playwright::{Engine, WebPool};
 
-use crate::browser::{found, run};
+use crate::browser::found;
 use crate::pages::Pages;
 use crate::readers::{AriaSnapshots, device, differences, read};
 
@@ -34,7 +34,8 @@ fn main() {
     // `cargo test` builds and starts benchmarks too; it passes no `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.iter().any(|argument| argument == "--bench") {
-        run(compare(&arguments));
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(compare(&arguments));
     }
 }
 

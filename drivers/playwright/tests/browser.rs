@@ -3,13 +3,9 @@
 use std::sync::Arc;
 
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
-use packtrain_drivers::{
-    AppCommand, Command, DriverError, NavigateTo, Observation, SessionOptions, WebCommand,
-};
+use packtrain_drivers::{AppCommand, Command, DriverError, NavigateTo, SessionOptions, WebCommand};
 use packtrain_testing::promises::Bench;
 use packtrain_testing::{Hand, TestDevice, context, processes};
-
-use crate::site::Site;
 
 /// A device with its own driver process.
 pub(crate) struct Device {
@@ -140,41 +136,3 @@ impl Device {
         pool.shutdown().await;
     }
 }
-
-/// A device whose session is in one of the browsers, and the site.
-pub(crate) struct In(pub(crate) &'static str);
-
-impl In {
-    pub(crate) fn told(self, story: impl AsyncFnOnce(&Site, &mut Device)) {
-        packtrain_testing::run(async {
-            let site = Site::start().await;
-            let mut device = Device::connect(WebSlot::default()).await;
-            let options = SessionOptions {
-                axes: [("engine".to_owned(), self.0.to_owned())].into(),
-                ..SessionOptions::default()
-            };
-            let Observation::Begun(applied) = device.ok(Command::Begin(options)).await else {
-                panic!("no axis was applied");
-            };
-            assert!(
-                applied.iter().all(|axis| axis.got == axis.want),
-                "{applied:?}"
-            );
-            story(&site, &mut device).await;
-            device.close().await;
-        });
-    }
-}
-
-/// Makes a test of each story in Chromium and in Firefox.
-macro_rules! both_engines {
-    ($($story:ident)*) => {
-        packtrain_testing::told! {
-            chromium: $crate::browser::In("chromium"),
-            firefox: $crate::browser::In("firefox")
-            => $($story)*
-        }
-    };
-}
-
-pub(crate) use both_engines;

@@ -8,8 +8,9 @@ use packtrain_drivers::{
 };
 use packtrain_testing::TestDevice as _;
 
-use crate::browser::{Device, both_engines};
+use crate::browser::Device;
 use crate::commands::{by_ref, click, expect_text};
+use crate::engines::both_engines;
 use crate::shop;
 use crate::site::Site;
 

@@ -4,12 +4,13 @@ use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{Command, Observation, ObserveOptions, Rect, ValueKind, WebCommand};
 use packtrain_testing::TestDevice as _;
 
-use crate::browser::{Device, both_engines};
+use crate::browser::Device;
 use crate::commands::{
     by_css, by_ref, by_role, click, expect_list, expect_text, expect_value, expect_visible, open,
     unmet,
 };
 use crate::defects::observed;
+use crate::engines::both_engines;
 use crate::readers::snapshot;
 use crate::site::Site;
 

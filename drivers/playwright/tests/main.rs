@@ -6,6 +6,7 @@ mod axes;
 mod browser;
 mod commands;
 mod defects;
+mod engines;
 mod files;
 mod finding;
 mod frames;

@@ -9,9 +9,10 @@ use packtrain_drivers::{
 };
 use packtrain_testing::TestDevice as _;
 
-use crate::browser::{Device, both_engines};
+use crate::browser::Device;
 use crate::commands::{by_css, click};
 use crate::defects::observed;
+use crate::engines::both_engines;
 use crate::shop;
 use crate::site::Site;
 

@@ -153,15 +153,7 @@ pub(crate) struct On(pub(crate) Platform);
 
 impl On {
     pub(crate) fn told(self, story: impl AsyncFnOnce(Platform)) {
-        let runtime = Arc::new(
-            tokio::runtime::Builder::new_multi_thread()
-                .worker_threads(2)
-                .enable_all()
-                .build()
-                .unwrap(),
-        );
-        let system = actix_rt::System::with_tokio_rt(move || runtime);
-        system.block_on(story(self.0));
+        packtrain_testing::in_system(story(self.0));
     }
 }
 
