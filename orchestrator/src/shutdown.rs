@@ -7,12 +7,13 @@ use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_engine::{Stop, StopReason};
 use packtrain_model::Exit;
 use packtrain_program::run;
+use parking_lot::Mutex;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -108,13 +109,13 @@ impl Interrupts {
 
     /// What the second signal does before the program ends, as far as it is done in time.
     pub fn before_quitting(&self, act: impl FnOnce() -> Exit + Send + 'static) {
-        let mut last_act = self.last_act.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_act = self.last_act.lock();
         *last_act = Some(Box::new(act));
     }
 
     /// Whatever signals come from now on, the program ends with this, or with what takes precedence.
     pub fn known(&self, exit: Exit) {
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = exit;
+        *self.known.lock() = exit;
     }
 
     fn count(self, mut signals: UnixStream) {
@@ -126,7 +127,7 @@ impl Interrupts {
         if !next() {
             return;
         }
-        let mut last_act = self.last_act.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_act = self.last_act.lock();
         if let Some(act) = last_act.take() {
             // Nobody joins it: it ends the program.
             let quitting = std::thread::Builder::new().name("quitting".to_owned());
@@ -144,7 +145,7 @@ impl Interrupts {
 
     /// Ends the program and everything that it started.
     fn quit(&self, exit: Exit) -> ! {
-        let known = *self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = *self.known.lock();
         kill_descendants();
         #[expect(
             clippy::disallowed_methods,

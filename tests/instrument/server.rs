@@ -3,8 +3,10 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
+
+use parking_lot::Mutex;
 
 /// What the shop is asked to be.
 #[derive(Clone, Copy)]
@@ -45,7 +47,7 @@ impl Server {
             for stream in listener.incoming().filter_map(Result::ok) {
                 let (folders, variant) = (Arc::clone(&folders), Arc::clone(&variant));
                 thread::spawn(move || {
-                    let variant = *variant.lock().unwrap_or_else(PoisonError::into_inner);
+                    let variant = *variant.lock();
                     // A browser that hangs up has what it wanted.
                     let _ = answer(&stream, &folders, variant);
                 });
@@ -59,7 +61,7 @@ impl Server {
     }
 
     pub(crate) fn show(&self, variant: Variant) {
-        *self.variant.lock().unwrap_or_else(PoisonError::into_inner) = variant;
+        *self.variant.lock() = variant;
     }
 }
 

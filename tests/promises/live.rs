@@ -3,9 +3,10 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 
 use packtrain_tests::{Lab, ended, until};
+use parking_lot::{Condvar, Mutex};
 use serde_json::Value;
 
 use crate::lab;
@@ -32,14 +33,14 @@ impl Gate {
     }
 
     pub(crate) fn open(&self) {
-        *self.open.0.lock().unwrap() = true;
+        *self.open.0.lock() = true;
         self.open.1.notify_all();
     }
 }
 
 fn answer(mut connection: TcpStream, (open, opened): &(Mutex<bool>, Condvar)) {
     let _ = connection.read(&mut [0; 4096]);
-    let is_open = opened.wait_while(open.lock().unwrap(), |is_open| !*is_open);
+    let is_open = opened.wait_while(open.lock(), |is_open| !*is_open);
     drop(is_open);
     let page = "<title>Open</title><h1>Open</h1>";
     let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\n";

@@ -6,9 +6,9 @@
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use packtrain_tests::{Lab, repository};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::lab;
@@ -379,19 +379,16 @@ fn published_servers_work_with_what_the_page_says() {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 loop {
-                    let Some(way) = left.lock().unwrap().next() else {
+                    let Some(way) = left.lock().next() else {
                         return;
                     };
                     if let Err(fault) = tried(way, &page, &installed) {
-                        wrong
-                            .lock()
-                            .unwrap()
-                            .push(format!("{}: {fault}", way.heading));
+                        wrong.lock().push(format!("{}: {fault}", way.heading));
                     }
                 }
             });
         }
     });
-    let wrong = wrong.into_inner().unwrap();
+    let wrong = wrong.into_inner();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

@@ -10,8 +10,10 @@ mod rules;
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 pub use frame::{Frame, LARGEST_PAYLOAD, LONGEST_LINE, Operation, read, without_other_addresses};
 pub use rules::{Counts, Direction, Link, Links, covers};
@@ -158,7 +160,7 @@ impl State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Takes connections until the end, and then waits for those that carry them.
@@ -247,10 +249,7 @@ impl Shared {
     ) -> io::Result<bool> {
         let mut state = self.lock();
         while state.rules.is_stalled(link, direction) && state.links.contains_key(&link) {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state);
         }
         if state.links.contains_key(&link) {
             Ok(state.rules.passes(direction, operation))

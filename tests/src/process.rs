@@ -4,7 +4,8 @@ use std::fs::File;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
+
+use parking_lot::Mutex;
 
 use crate::until;
 
@@ -120,7 +121,7 @@ impl Process {
     }
 
     fn status(&self) -> Option<ExitStatus> {
-        self.child.lock().unwrap().try_wait().unwrap()
+        self.child.lock().try_wait().unwrap()
     }
 }
 

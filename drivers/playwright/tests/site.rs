@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse};
 use axum::routing::{get, post};
 use futures::stream::{self, StreamExt};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -108,7 +109,7 @@ struct Held(Mutex<HashMap<Option<String>, Arc<Notify>>>);
 
 impl Held {
     fn of(&self, key: Option<String>) -> Arc<Notify> {
-        Arc::clone(self.0.lock().unwrap().entry(key).or_default())
+        Arc::clone(self.0.lock().entry(key).or_default())
     }
 
     async fn wait(&self, key: Option<String>) -> Html<&'static str> {

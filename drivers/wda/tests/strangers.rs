@@ -1,13 +1,14 @@
 //! What answers is not always WebDriverAgent, and not every WebDriverAgent is like ours: scripted
 //! servers on real sockets.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use packtrain_driver_wda::{WdaEndpoint, WdaOptions, WdaPool};
 use packtrain_drivers::{
     AppCommand, Command, DeviceEvent, Driver, DriverError, EventStream, InputCommand, LaunchMode,
     Observation, Point, SnapshotDetail, event_channel,
 };
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -53,7 +54,7 @@ impl Stranger {
     }
 
     fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+        self.asked.lock().clone()
     }
 }
 
@@ -85,8 +86,8 @@ async fn serve(
             .unwrap()
             .trim_end_matches(" HTTP/1.1")
             .to_owned();
-        log.lock().unwrap().push(line.clone());
-        let answer = (script.lock().unwrap())(&line);
+        log.lock().push(line.clone());
+        let answer = (script.lock())(&line);
         let Some((status, value)) = answer else {
             return;
         };

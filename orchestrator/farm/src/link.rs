@@ -1,7 +1,7 @@
 //! A connection to the farm's servers: how to get one, and what goes wrong with it in words.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
@@ -9,6 +9,7 @@ use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ClientError, ConnectOptions, Event, ServerError};
 use packtrain_drivers::local_network;
 use packtrain_terminal::exit::CliError;
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -476,13 +477,9 @@ impl State {
         });
     }
 
-    fn refusals(&self) -> MutexGuard<'_, VecDeque<String>> {
-        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn refusal(&self, subject: &str) -> Option<String> {
         let quoted = format!("\"{subject}\"");
-        let mut refusals = self.refusals();
+        let mut refusals = self.refusals.lock();
         let found = refusals.iter().rposition(|text| text.contains(&quoted))?;
         refusals.remove(found)
     }
@@ -491,7 +488,7 @@ impl State {
         match event {
             Event::Connected => {
                 // Who may do what may have changed.
-                self.refusals().clear();
+                self.refusals.lock().clear();
                 self.connected.send_replace(Some(Instant::now()));
                 self.trouble.send_replace(None);
             }
@@ -505,7 +502,7 @@ impl State {
                 self.is_away(why.starts_with("authorization") || why.starts_with("authentication"));
             }
             Event::ServerError(ServerError::Other(text)) => {
-                let mut refusals = self.refusals();
+                let mut refusals = self.refusals.lock();
                 if refusals.len() == REFUSALS_KEPT {
                     refusals.pop_front();
                 }

@@ -10,8 +10,8 @@ mod turns;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -21,6 +21,7 @@ use packtrain_drivers::BoxFuture;
 use packtrain_engine::{DeviceChange, SessionHost, SessionOrder, SessionOutput, SessionStop};
 use packtrain_model::trail::Trail;
 use packtrain_model::{Outcome, RunId};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
@@ -188,7 +189,7 @@ impl FarmHost {
     /// Ends the run on the farm, once its journal is whole: what is stored of it may go.
     pub async fn done(&self) {
         let (advert, live) = {
-            let mut shared = self.0.shared();
+            let mut shared = self.0.shared.lock();
             shared.advert.done = true;
             (shared.advert.clone(), shared.live.take())
         };
@@ -251,7 +252,7 @@ impl Inner {
     /// Says, once, that nothing more is to be begun and that what is under way is to end.
     async fn cancel(&self) {
         if !self.cancelled.swap(true, Ordering::Relaxed) {
-            self.shared().say(|advert| advert.stopping = true);
+            self.shared.lock().say(|advert| advert.stopping = true);
             // Quicker, and not certain to arrive.
             let cancel = Cancel {
                 run: self.run.clone(),
@@ -259,10 +260,6 @@ impl Inner {
             let cancel = serde_json::to_vec(&cancel).unwrap_or_default();
             self.link.tell(names::cancel(&self.run), cancel).await;
         }
-    }
-
-    fn shared(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Who carries the run on in our place, once somebody does.
@@ -298,7 +295,7 @@ impl Inner {
         let name = trail.source.name().to_owned();
         let path = self.files.map(Path::new(&name));
         let path = path.ok_or_else(|| format!("{name} does not travel to hosts"))?;
-        let known = self.shared().trails.get(&name).cloned();
+        let known = self.shared.lock().trails.get(&name).cloned();
         if let Some((_, blob)) = known.filter(|(known, _)| Arc::ptr_eq(known, trail)) {
             return Ok((blob, path));
         }
@@ -306,7 +303,7 @@ impl Inner {
         let put = bundle::put(&self.link, Bytes::from(document)).await;
         let blob = put.map_err(|error| in_one_line(&error))?;
         let stored = (Arc::clone(trail), blob.clone());
-        self.shared().trails.insert(name, stored);
+        self.shared.lock().trails.insert(name, stored);
         Ok((blob, path))
     }
 }

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::Platform;
 use packtrain_tools::{Access, Answer, Kind, Origin, ToolError, ToolSpec};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::commands::screens::Screens;
@@ -133,12 +134,12 @@ pub(crate) enum NoInvocation {
 impl Invocations {
     /// Says how many devices there are.
     pub fn set_devices(&self, devices: usize) {
-        self.table().devices = devices;
+        self.0.lock().devices = devices;
     }
 
     /// How many calls are under way.
     pub fn len(&self) -> usize {
-        self.table().open.len()
+        self.0.lock().open.len()
     }
 
     /// Whether no call is under way.
@@ -157,7 +158,7 @@ impl Invocations {
             callbacks: sender,
             screens: Screens::default(),
         };
-        self.table().open.insert(id.0.clone(), entry);
+        self.0.lock().open.insert(id.0.clone(), entry);
         Invocation {
             id,
             callbacks,
@@ -167,7 +168,7 @@ impl Invocations {
 
     /// The invocation of an id; without one the only one there is, as long as there is one device.
     pub(crate) fn find(&self, id: Option<&str>) -> Result<Entry, NoInvocation> {
-        let table = self.table();
+        let table = self.0.lock();
         if let Some(id) = id {
             return table.open.get(id).cloned().ok_or(NoInvocation::Unknown);
         }
@@ -180,14 +181,10 @@ impl Invocations {
             }),
         }
     }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Invocation {
     fn drop(&mut self) {
-        self.table.table().open.remove(&self.id.0);
+        self.table.0.lock().open.remove(&self.id.0);
     }
 }

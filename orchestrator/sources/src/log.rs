@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use packtrain_model::memory::Redactor;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 /// Lines that errors quote.
@@ -155,7 +156,7 @@ impl SourceLog {
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

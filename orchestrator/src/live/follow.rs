@@ -2,7 +2,7 @@
 //! that may block, and never for more than a part of one processor.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::response::sse::Event;
@@ -11,6 +11,7 @@ use packtrain_compare::answer::Comparison;
 use packtrain_model::Entry;
 use packtrain_record::JournalReader;
 use packtrain_report::{HtmlOptions, RunView, html, html_data};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -95,7 +96,7 @@ impl Followed {
     /// Keeps an event, which has so many bytes in the journal.
     pub(crate) fn keep(&self, entry: &Entry, bytes: usize) {
         {
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.kept.lock();
             kept.bytes = kept.bytes.saturating_add(bytes);
             if kept.bytes > MOST_KEPT {
                 kept.forget();
@@ -109,7 +110,7 @@ impl Followed {
 
     /// Reads the journal from now on, because some events did not come.
     pub(crate) fn lean_on_journal(&self) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         kept.forget();
     }
 
@@ -240,7 +241,7 @@ impl Followed {
 
     fn view(&self) -> Result<RunView, NotShown> {
         let entries = {
-            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = self.kept.lock();
             (!kept.is_in_journal).then(|| kept.entries.clone())
         };
         match entries {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use packtrain_device_actors::{CommandError, Lease};
@@ -13,6 +13,7 @@ use packtrain_model::template::Undefined;
 use packtrain_model::yaml::Value;
 use packtrain_model::{RunId, SessionId, SourceCall};
 use packtrain_program::LeftRunning;
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -168,18 +169,18 @@ pub struct CallTrace {
 impl CallTrace {
     /// Tells what a tool source did.
     pub fn set(&self, call: SourceCall) {
-        *self.source.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
+        *self.source.lock() = Some(call);
     }
 
     /// How many callbacks there were so far.
     pub fn callbacks(&self) -> u32 {
-        let call = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let call = self.source.lock();
         call.as_ref().map_or(0, |call| call.callbacks)
     }
 
     /// What the tool source did.
     pub fn take(&self) -> Option<SourceCall> {
-        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut source = self.source.lock();
         source.take()
     }
 
@@ -236,13 +237,8 @@ impl SessionScope {
 
     /// Drops something when the session ends.
     pub fn at_end(&self, what: impl Send + 'static) {
-        let mut at_end = self.at_end.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut at_end = self.at_end.lock();
         at_end.push(Box::new(what));
-    }
-
-    /// The session's memory.
-    pub fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends a command to the device, and remembers what the answer says of the screen.
@@ -256,13 +252,8 @@ impl SessionScope {
     ) -> Result<Observation, CommandError> {
         let asked = Asked::now(&command);
         let answer = self.lease.execute(command, deadline).await;
-        self.screen().answered(asked, answer.as_ref().ok());
+        self.screen.lock().answered(asked, answer.as_ref().ok());
         answer
-    }
-
-    /// What is known of the screen.
-    pub(crate) fn screen(&self) -> MutexGuard<'_, ScreenMemory> {
-        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The ids of the app under test on this platform.
@@ -278,7 +269,7 @@ impl SessionScope {
         for name in &spec.secrets {
             if let Some(value) = arguments.as_mapping().and_then(|map| map.get(name)) {
                 let text = value.as_scalar().map_or("", |scalar| scalar.text.as_str());
-                self.memory().hide(name, text);
+                self.memory.lock().hide(name, text);
             }
         }
     }
@@ -315,7 +306,7 @@ impl Call<'_> {
             Observation::Text(text) => Answer::text(text),
             Observation::Json(value) => Answer::text(value.to_string()),
             Observation::Snapshot(snapshot) => {
-                self.session.screen().handed_out(&snapshot.refs);
+                self.session.screen.lock().handed_out(&snapshot.refs);
                 Answer::text(snapshot.text)
             }
             Observation::Begun(_)

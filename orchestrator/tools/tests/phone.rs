@@ -2,7 +2,7 @@
 //! of what it was told, and changes when it is touched or waited for.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::selector::list_refs;
@@ -13,6 +13,7 @@ use packtrain_drivers::{
     Screenshot, Size, Snapshot, SnapshotDetail, Tree, TreeBuilder,
 };
 use packtrain_testing::Script;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::json;
 
 /// The screen of every phone here.
@@ -365,7 +366,7 @@ impl Phone {
     }
 
     pub(crate) fn world(&self) -> MutexGuard<'_, World> {
-        self.world.lock().unwrap()
+        self.world.lock()
     }
 
     /// Everything it was told, in order.

@@ -1,9 +1,9 @@
 //! A front with a handler of few words behind a door, in this process.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use packtrain_door::callbacks::CallbackServer;
@@ -11,6 +11,7 @@ use packtrain_door::door::{Door, Policy, Serving, Tokens};
 use packtrain_door::front::{self, SessionLimits, Sessions, Visitor};
 use packtrain_sources::{CallbackLimits, Callbacks, Invocations};
 use packtrain_tools::{Registry, SharedRegistry};
+use parking_lot::Mutex;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
@@ -144,13 +145,13 @@ impl Rig {
 
     /// The next session that ends.
     pub(super) fn ended(&self) -> String {
-        let closed = self.closed.lock().unwrap();
+        let closed = self.closed.lock();
         closed.recv_timeout(EVENT_TIMEOUT).unwrap()
     }
 
     /// Whether another one was told of.
     pub(super) fn has_another_ended(&self) -> bool {
-        self.closed.lock().unwrap().try_recv().is_ok()
+        self.closed.lock().try_recv().is_ok()
     }
 
     pub(super) fn token(&self, name: &str) -> String {

@@ -1,6 +1,6 @@
 //! Somebody who sees everything that is written on a farm, and when the server wrote it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -12,6 +12,7 @@ use packtrain_farm::wire::{Grant, HostName, Lease};
 use packtrain_model::{RunId, SessionId};
 use packtrain_tests::farm_lab::FarmLab;
 use packtrain_tests::until;
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 /// What was written on a farm since somebody looks.
@@ -63,7 +64,7 @@ impl Witness {
     }
 
     fn all(&self) -> Vec<Stored> {
-        self.seen.lock().unwrap().clone()
+        self.seen.lock().clone()
     }
 
     /// Who was given which device, in order.
@@ -216,7 +217,7 @@ async fn look(address: FarmAddress, seen: &Mutex<Vec<Stored>>) {
 async fn read(mut follower: Follower, seen: &Mutex<Vec<Stored>>) {
     loop {
         if let Followed::Message(stored) = follower.next().await.unwrap() {
-            seen.lock().unwrap().push(stored);
+            seen.lock().push(stored);
         }
     }
 }

@@ -7,8 +7,9 @@ mod tools;
 mod wire;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::*;

@@ -2,10 +2,11 @@
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::http::Http;
@@ -179,7 +180,7 @@ impl Agent {
 
     /// Waits for a notification for so long.
     pub fn is_told_within(&self, method: &str, limit: Duration) -> Option<Value> {
-        let (told, until) = (self.told.lock().unwrap(), Instant::now() + limit);
+        let (told, until) = (self.told.lock(), Instant::now() + limit);
         loop {
             let left = until.saturating_duration_since(Instant::now());
             let message = told.recv_timeout(left).ok()?;

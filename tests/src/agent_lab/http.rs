@@ -6,8 +6,9 @@ use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::agent::{Era, REQUESTS, SESSIONS};
@@ -44,7 +45,7 @@ struct Open(Arc<Shared>, u64);
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.open.lock().unwrap().remove(&self.1);
+        self.0.open.lock().remove(&self.1);
     }
 }
 
@@ -141,7 +142,7 @@ impl Http {
 
     /// Breaks off all that is open.
     pub(super) fn break_off(&self) {
-        for open in self.shared.open.lock().unwrap().values() {
+        for open in self.shared.open.lock().values() {
             // It may have ended.
             let _ = open.shutdown(Shutdown::Both);
         }
@@ -176,10 +177,7 @@ impl Shared {
         let mut stream = TcpStream::connect(&self.address)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let open = Open(Arc::clone(self), number);
-        self.open
-            .lock()
-            .unwrap()
-            .insert(number, stream.try_clone()?);
+        self.open.lock().insert(number, stream.try_clone()?);
         let mut head = format!(
             "{method} {} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
              Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n{more}",

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio as Pipe};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 /// Those who wait for answers, by the ids of what they asked; none once nobody is answered any more.
@@ -32,7 +33,7 @@ impl Stdio {
             for message in lines.map_while(|line| serde_json::from_str(&line).ok()) {
                 pass_on(message, &of_it, &tell);
             }
-            of_it.lock().unwrap().take();
+            of_it.lock().take();
         });
         Self {
             input: Mutex::new(child.stdin.take()),
@@ -44,27 +45,27 @@ impl Stdio {
     pub(super) fn say(&self, message: &Value, to: Option<Sender<Value>>) {
         if let Some(to) = to {
             let id = message["id"].to_string();
-            if let Some(waiting) = &mut *self.waiting.lock().unwrap() {
+            if let Some(waiting) = &mut *self.waiting.lock() {
                 waiting.insert(id, to);
             }
         }
         let line = format!("{message}\n");
-        let mut input = self.input.lock().unwrap();
+        let mut input = self.input.lock();
         // Whoever was killed does not read.
         let _ = input.as_mut().unwrap().write_all(line.as_bytes());
     }
 
     /// `kill -9`.
     pub(super) fn kill(&self) {
-        let mut child = self.child.lock().unwrap();
+        let mut child = self.child.lock();
         child.kill().unwrap();
         child.wait().unwrap();
     }
 
     /// What it said on standard error, once it has ended after nothing more was asked.
     pub(super) fn ended(self) -> String {
-        drop(self.input.lock().unwrap().take());
-        let mut child = self.child.lock().unwrap();
+        drop(self.input.lock().take());
+        let mut child = self.child.lock();
         let mut said = String::new();
         let mut errors = child.stderr.take().unwrap();
         errors.read_to_string(&mut said).unwrap();
@@ -74,7 +75,7 @@ impl Stdio {
 }
 
 fn pass_on(message: Value, waiting: &Waiting, tell: &Sender<Value>) {
-    let mut waiting = waiting.lock().unwrap();
+    let mut waiting = waiting.lock();
     let Some(waiting) = &mut *waiting else {
         return;
     };
@@ -91,8 +92,8 @@ fn pass_on(message: Value, waiting: &Waiting, tell: &Sender<Value>) {
 
 impl Drop for Stdio {
     fn drop(&mut self) {
-        drop(self.input.lock().unwrap().take());
-        let mut child = self.child.lock().unwrap();
+        drop(self.input.lock().take());
+        let mut child = self.child.lock();
         if std::thread::panicking() {
             let _ = child.kill();
         }

@@ -1,11 +1,11 @@
 //! Content under its digest: in parts that fit into a message, each stored once.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use packtrain_drivers::BoxFuture;
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use super::{IN_FLIGHT, PART_BYTES};
@@ -201,8 +201,8 @@ impl MemoryBlobs {
         };
     }
 
-    fn blobs(&self) -> std::sync::MutexGuard<'_, HashMap<String, Bytes>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn blobs(&self) -> parking_lot::MutexGuard<'_, HashMap<String, Bytes>> {
+        self.0.lock()
     }
 }
 

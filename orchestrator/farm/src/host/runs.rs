@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_engine::SessionHost;
 use packtrain_model::RunId;
 use packtrain_model::trail::Trail;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::OnceCell;
 
 use super::workplace::{OpenRun, Opening, Workplace};
@@ -47,10 +48,10 @@ impl Runs {
     /// The place of a run; opened by whoever asks first. Those who wait for it meanwhile share what goes
     /// wrong; whoever comes later tries again, for most of that passes.
     pub(super) async fn place(&self, run: &RunId) -> Result<Arc<Place>, String> {
-        let cell = Arc::clone(self.open().entry(run.clone()).or_default());
+        let cell = Arc::clone(self.open.lock().entry(run.clone()).or_default());
         let opened = cell.get_or_init(|| self.open_anew(run)).await.clone();
         if opened.is_err() {
-            let mut open = self.open();
+            let mut open = self.open.lock();
             if open.get(run).is_some_and(|known| Arc::ptr_eq(known, &cell)) {
                 open.remove(run);
             }
@@ -62,7 +63,7 @@ impl Runs {
     /// a moment longer, and one may be opening it: then it is closed as the last of them lets it go, see
     /// [`OpenRun`].
     pub(super) async fn close(&self, run: &RunId) {
-        let cell = self.open().remove(run);
+        let cell = self.open.lock().remove(run);
         let place = cell.and_then(|cell| cell.get().cloned());
         if let Some(Ok(place)) = place
             && let Ok(place) = Arc::try_unwrap(place)
@@ -73,14 +74,10 @@ impl Runs {
 
     /// Closes all runs.
     pub(super) async fn close_all(&self) {
-        let runs: Vec<RunId> = self.open().keys().cloned().collect();
+        let runs: Vec<RunId> = self.open.lock().keys().cloned().collect();
         for run in runs {
             self.close(&run).await;
         }
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Opened>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn open_anew(&self, run: &RunId) -> Result<Arc<Place>, String> {
@@ -154,7 +151,7 @@ impl Place {
         blob: &Blob,
         path: &str,
     ) -> Result<Arc<Trail>, String> {
-        let trails = || self.trails.lock().unwrap_or_else(PoisonError::into_inner);
+        let trails = || self.trails.lock();
         if let Some(trail) = trails().get(&blob.digest) {
             return Ok(Arc::clone(trail));
         }

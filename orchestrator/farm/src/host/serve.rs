@@ -5,13 +5,14 @@ mod adverts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use packtrain_drivers::DeviceId;
 use packtrain_engine::SessionStop;
 use packtrain_model::{Blame, CancelCause, Outcome, RunId};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::Instant;

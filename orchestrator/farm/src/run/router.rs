@@ -1,10 +1,11 @@
 //! What the farm says of a run, in its order, to each of the run's sessions.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use packtrain_model::{RunId, SessionId};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -98,12 +99,12 @@ impl Router {
 
     /// Why nothing more is said of any session, if so.
     pub(super) fn broken(&self) -> Option<String> {
-        self.sessions.known().broken.clone()
+        self.sessions.0.lock().broken.clone()
     }
 
     /// When the first was said of any session, by the server's clock.
     pub(super) fn first(&self) -> Option<DateTime<Utc>> {
-        self.sessions.known().first
+        self.sessions.0.lock().first
     }
 
     /// Nothing more is wanted of a session.
@@ -113,12 +114,8 @@ impl Router {
 }
 
 impl Sessions {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn listen(&self, session: &SessionId) -> mpsc::Receiver<Dated> {
-        let mut known = self.known();
+        let mut known = self.0.lock();
         let (tell, said) = match known.sessions.remove(session) {
             Some(Slot::Early(tell, said)) => (tell, said),
             Some(Slot::Open(_) | Slot::Left) | None => mpsc::channel(MOST_WAITING),
@@ -130,11 +127,11 @@ impl Sessions {
     }
 
     fn leave(&self, session: &SessionId) {
-        self.known().sessions.insert(session.clone(), Slot::Left);
+        self.0.lock().sessions.insert(session.clone(), Slot::Left);
     }
 
     fn say(&self, session: SessionId, said: Dated) {
-        let mut known = self.known();
+        let mut known = self.0.lock();
         known.first = known.first.or(said.0);
         let slot = known.sessions.entry(session).or_insert_with(|| {
             let (tell, said) = mpsc::channel(MOST_WAITING);
@@ -152,7 +149,7 @@ impl Sessions {
     }
 
     fn break_off(&self, why: &str) {
-        let mut known = self.known();
+        let mut known = self.0.lock();
         known.broken = Some(why.to_owned());
         // Without a sender each session reads what is queued, and then that this was all.
         known.sessions.clear();
@@ -219,7 +216,7 @@ mod tests {
         for number in 0..1_000 {
             sessions.say(session.clone(), word(number));
         }
-        assert!(matches!(sessions.known().sessions[&session], Slot::Left));
+        assert!(matches!(sessions.0.lock().sessions[&session], Slot::Left));
         assert!(said.recv().await.is_none());
     }
 
@@ -236,7 +233,7 @@ mod tests {
             assert!(said.recv().await.is_some());
         }
         assert!(said.recv().await.is_none());
-        assert_eq!(sessions.known().broken.as_deref(), Some("forbidden"));
+        assert_eq!(sessions.0.lock().broken.as_deref(), Some("forbidden"));
         let mut late = sessions.listen(&SessionId("s2".to_owned()));
         assert!(late.recv().await.is_none());
     }

@@ -1,8 +1,8 @@
 //! The order in which sessions are asked for.
 
 use std::convert::Infallible;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 /// Gives turns, one after the other.
@@ -21,7 +21,7 @@ impl Turns {
     /// The place behind all that were taken.
     pub(super) fn take(&self) -> Turn {
         let (next, over) = oneshot::channel();
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         Turn {
             before: last.replace(over),
             _next: next,

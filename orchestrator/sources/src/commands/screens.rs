@@ -1,9 +1,10 @@
 //! Captured screens, by reference: a picture is fetched, not carried in JSON.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use packtrain_tools::CapturedScreen;
+use parking_lot::Mutex;
 use serde_json::json;
 
 /// Captures of a call that are kept.
@@ -31,7 +32,7 @@ impl Screens {
     /// Keeps a screen, letting the oldest go; its id.
     pub(super) fn keep(&self, screen: Arc<CapturedScreen>) -> String {
         let id = uuid::Uuid::new_v4().simple().to_string();
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         if kept.len() == KEPT {
             kept.pop_front();
         }
@@ -46,7 +47,7 @@ impl Screens {
     pub(super) fn file(&self, name: &str) -> Option<ScreenFile> {
         let (id, kind) = name.split_once('.')?;
         let screen = {
-            let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = self.0.lock();
             let found = kept.iter().find(|kept| kept.id == id)?;
             Arc::clone(&found.screen)
         };

@@ -5,10 +5,11 @@
 )]
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use parking_lot::{Mutex, MutexGuard};
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
     ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
@@ -45,25 +46,21 @@ impl LastHeard {
         Arc::new(Self(Mutex::new((Instant::now(), Vec::new()))))
     }
 
-    fn get(&self) -> MutexGuard<'_, (Instant, Vec<String>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn at(&self) -> Instant {
-        self.get().0
+        self.0.lock().0
     }
 
     pub(super) fn hear(&self) {
-        self.get().0 = Instant::now();
+        self.0.lock().0 = Instant::now();
     }
 
     /// Adds a note, as long as there are not too many.
     pub(super) fn note(&self, note: &str) {
-        add(&mut self.get().1, note);
+        add(&mut self.0.lock().1, note);
     }
 
     pub(super) fn take_notes(&self) -> Vec<String> {
-        std::mem::take(&mut self.get().1)
+        std::mem::take(&mut self.0.lock().1)
     }
 }
 
@@ -75,7 +72,7 @@ fn add(notes: &mut Vec<String>, note: &str) {
 
 impl Watched {
     pub(super) fn watch(&self, token: ProgressToken, call: Arc<LastHeard>) {
-        let mut calls = self.calls();
+        let mut calls = self.0.lock();
         for note in calls.early.drain(..) {
             call.note(&note);
         }
@@ -84,7 +81,7 @@ impl Watched {
 
     /// Notes something for every call; which one it is about is not known.
     pub(super) fn note(&self, note: &str) {
-        let mut calls = self.calls();
+        let mut calls = self.0.lock();
         if calls.all.is_empty() {
             add(&mut calls.early, note);
         }
@@ -92,11 +89,7 @@ impl Watched {
     }
 
     pub(super) fn forget(&self, token: &ProgressToken) {
-        self.calls().all.remove(token);
-    }
-
-    fn calls(&self) -> MutexGuard<'_, Calls> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().all.remove(token);
     }
 }
 
@@ -185,7 +178,8 @@ impl ClientHandler for Handler {
     ) {
         let call = self
             .watched
-            .calls()
+            .0
+            .lock()
             .all
             .get(&progress.progress_token)
             .cloned();

@@ -2,11 +2,12 @@
 //! comes what can hang. A second signal takes the same way, as far as it gets.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use packtrain_engine::JournalThread;
 use packtrain_model::{Exit, Verdict};
+use parking_lot::{Condvar, Mutex};
 
 use crate::cli::Format;
 use crate::exit::CliError;
@@ -99,7 +100,7 @@ impl Ending {
     /// made of it.
     pub(super) async fn abandon(&self, journal: JournalThread, exit: Exit) {
         // Whoever brings about the end makes no reports either.
-        *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.begun.lock() = true;
         let journal = journal.finish().await;
         journal.sinks.finish().await;
         if let Some(live) = &self.live {
@@ -109,7 +110,7 @@ impl Ending {
     }
 
     fn ended(&self, exit: Exit) {
-        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
+        *self.exit.lock() = Some(exit);
         self.concluded.notify_all();
     }
 
@@ -148,12 +149,11 @@ impl Ending {
     }
 
     fn concluded_in_time(&self) -> Option<Exit> {
-        let exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut exit = self.exit.lock();
         let is_open = |exit: &mut Option<Exit>| exit.is_none();
-        let waited = self
-            .concluded
-            .wait_timeout_while(exit, CONCLUDE_TIMEOUT, is_open);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
+        self.concluded
+            .wait_while_for(&mut exit, is_open, CONCLUDE_TIMEOUT);
+        *exit
     }
 
     async fn reports_in_time(self: &Arc<Self>) -> Result<Written, CliError> {
@@ -176,7 +176,7 @@ impl Ending {
 
     /// Makes the reports, or waits for who makes them; `None` then.
     fn reports(&self) -> Option<Result<Written, CliError>> {
-        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut begun = self.begun.lock();
         if std::mem::replace(&mut *begun, true) {
             return None;
         }
