@@ -254,9 +254,9 @@ pub trait Phone: Bench + VirtualPhone {
     const ANOTHER_WAS: &str;
     /// A rule's words for that being set.
     const SETS_ANOTHER: &str;
-    /// A rule's words for the dark and the light colour scheme being set.
+    /// A rule's words for the dark colour scheme being set.
     const SETS_DARK: &str;
-    /// The same for the light one.
+    /// A rule's words for the light one being set.
     const SETS_LIGHT: &str;
     /// How the light one is told to whoever has to set it by hand.
     const WAS_LIGHT: &str;
