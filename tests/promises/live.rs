@@ -40,7 +40,8 @@ impl Gate {
 
 fn answer(mut connection: TcpStream, (open, opened): &(Mutex<bool>, Condvar)) {
     let _ = connection.read(&mut [0; 4096]);
-    let is_open = opened.wait_while(open.lock(), |is_open| !*is_open);
+    let mut is_open = open.lock();
+    opened.wait_while(&mut is_open, |is_open| !*is_open);
     drop(is_open);
     let page = "<title>Open</title><h1>Open</h1>";
     let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\n";

@@ -249,7 +249,7 @@ impl Shared {
     ) -> io::Result<bool> {
         let mut state = self.lock();
         while state.rules.is_stalled(link, direction) && state.links.contains_key(&link) {
-            state = self.changed.wait(state);
+            self.changed.wait(&mut state);
         }
         if state.links.contains_key(&link) {
             Ok(state.rules.passes(direction, operation))

@@ -132,9 +132,7 @@ impl Drop for Process {
             .args(["-KILL", "--", &format!("-{}", self.pid)])
             .stderr(Stdio::null())
             .status();
-        if let Ok(child) = self.child.get_mut() {
-            let _ = child.wait();
-        }
+        let _ = self.child.get_mut().wait();
     }
 }
 

@@ -9,7 +9,7 @@ use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ClientError, ConnectOptions, Event, ServerError};
 use packtrain_drivers::local_network;
 use packtrain_terminal::exit::CliError;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;

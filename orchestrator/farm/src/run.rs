@@ -21,7 +21,7 @@ use packtrain_drivers::BoxFuture;
 use packtrain_engine::{DeviceChange, SessionHost, SessionOrder, SessionOutput, SessionStop};
 use packtrain_model::trail::Trail;
 use packtrain_model::{Outcome, RunId};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;

@@ -134,12 +134,12 @@ pub(crate) enum NoInvocation {
 impl Invocations {
     /// Says how many devices there are.
     pub fn set_devices(&self, devices: usize) {
-        self.0.lock().devices = devices;
+        self.table().devices = devices;
     }
 
     /// How many calls are under way.
     pub fn len(&self) -> usize {
-        self.0.lock().open.len()
+        self.table().open.len()
     }
 
     /// Whether no call is under way.
@@ -158,7 +158,7 @@ impl Invocations {
             callbacks: sender,
             screens: Screens::default(),
         };
-        self.0.lock().open.insert(id.0.clone(), entry);
+        self.table().open.insert(id.0.clone(), entry);
         Invocation {
             id,
             callbacks,
@@ -168,7 +168,7 @@ impl Invocations {
 
     /// The invocation of an id; without one the only one there is, as long as there is one device.
     pub(crate) fn find(&self, id: Option<&str>) -> Result<Entry, NoInvocation> {
-        let table = self.0.lock();
+        let table = self.table();
         if let Some(id) = id {
             return table.open.get(id).cloned().ok_or(NoInvocation::Unknown);
         }
@@ -181,10 +181,14 @@ impl Invocations {
             }),
         }
     }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock()
+    }
 }
 
 impl Drop for Invocation {
     fn drop(&mut self) {
-        self.table.0.lock().open.remove(&self.id.0);
+        self.table.table().open.remove(&self.id.0);
     }
 }

@@ -241,6 +241,11 @@ impl SessionScope {
         at_end.push(Box::new(what));
     }
 
+    /// The session's memory.
+    pub fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock()
+    }
+
     /// Sends a command to the device, and remembers what the answer says of the screen.
     ///
     /// # Errors
@@ -252,8 +257,13 @@ impl SessionScope {
     ) -> Result<Observation, CommandError> {
         let asked = Asked::now(&command);
         let answer = self.lease.execute(command, deadline).await;
-        self.screen.lock().answered(asked, answer.as_ref().ok());
+        self.screen().answered(asked, answer.as_ref().ok());
         answer
+    }
+
+    /// What is known of the screen.
+    pub(crate) fn screen(&self) -> MutexGuard<'_, ScreenMemory> {
+        self.screen.lock()
     }
 
     /// The ids of the app under test on this platform.
@@ -269,7 +279,7 @@ impl SessionScope {
         for name in &spec.secrets {
             if let Some(value) = arguments.as_mapping().and_then(|map| map.get(name)) {
                 let text = value.as_scalar().map_or("", |scalar| scalar.text.as_str());
-                self.memory.lock().hide(name, text);
+                self.memory().hide(name, text);
             }
         }
     }
@@ -306,7 +316,7 @@ impl Call<'_> {
             Observation::Text(text) => Answer::text(text),
             Observation::Json(value) => Answer::text(value.to_string()),
             Observation::Snapshot(snapshot) => {
-                self.session.screen.lock().handed_out(&snapshot.refs);
+                self.session.screen().handed_out(&snapshot.refs);
                 Answer::text(snapshot.text)
             }
             Observation::Begun(_)

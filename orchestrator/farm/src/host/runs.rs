@@ -8,7 +8,7 @@ use std::time::Duration;
 use packtrain_engine::SessionHost;
 use packtrain_model::RunId;
 use packtrain_model::trail::Trail;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
 use super::workplace::{OpenRun, Opening, Workplace};

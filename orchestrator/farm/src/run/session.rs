@@ -221,7 +221,7 @@ impl Session<'_> {
             *app = place.ok_or_else(|| Unfit::because(stays()))?.into();
         }
         let base = base(&order.session);
-        let avoid = self.inner.shared().avoid.get(base).cloned();
+        let avoid = self.inner.shared.lock().avoid.get(base).cloned();
         let avoid = avoid.unwrap_or_default();
         let demand = OrderedDemand {
             demand: Demand {
@@ -458,7 +458,7 @@ impl Session<'_> {
 
 impl Inner {
     fn avoid(&self, session: &SessionId, device: DeviceKey, is_host: bool) {
-        let mut shared = self.shared();
+        let mut shared = self.shared.lock();
         let avoid = shared.avoid.entry(base(session).to_owned()).or_default();
         if is_host {
             avoid.hosts.push(device.host.clone());
@@ -475,7 +475,7 @@ impl Inner {
         was_aside: &[HostName],
         outcome: &mut Outcome,
     ) {
-        let mut shared = self.shared();
+        let mut shared = self.shared.lock();
         let starts = &mut shared.starts;
         match outcome {
             Outcome::Passed | Outcome::Failed(_) => starts.worked(order.planned.trail, host),
@@ -500,7 +500,7 @@ impl Inner {
 
     /// The hosts that the run does without, of those that lost the session before.
     fn tried_aside(&self, session: &SessionId) -> Vec<HostName> {
-        let shared = self.shared();
+        let shared = self.shared.lock();
         let tried = shared.avoid.get(base(session)).into_iter();
         tried
             .flat_map(|avoid| &avoid.hosts)
@@ -511,7 +511,8 @@ impl Inner {
 
     /// Says that a session is not waited for any more, whatever its host still does.
     fn give_up(&self, session: &SessionId) {
-        self.shared()
+        self.shared
+            .lock()
             .say(|advert| advert.given_up.push(session.clone()));
     }
 }

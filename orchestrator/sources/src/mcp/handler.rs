@@ -46,21 +46,25 @@ impl LastHeard {
         Arc::new(Self(Mutex::new((Instant::now(), Vec::new()))))
     }
 
+    fn get(&self) -> MutexGuard<'_, (Instant, Vec<String>)> {
+        self.0.lock()
+    }
+
     pub(super) fn at(&self) -> Instant {
-        self.0.lock().0
+        self.get().0
     }
 
     pub(super) fn hear(&self) {
-        self.0.lock().0 = Instant::now();
+        self.get().0 = Instant::now();
     }
 
     /// Adds a note, as long as there are not too many.
     pub(super) fn note(&self, note: &str) {
-        add(&mut self.0.lock().1, note);
+        add(&mut self.get().1, note);
     }
 
     pub(super) fn take_notes(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().1)
+        std::mem::take(&mut self.get().1)
     }
 }
 
@@ -72,7 +76,7 @@ fn add(notes: &mut Vec<String>, note: &str) {
 
 impl Watched {
     pub(super) fn watch(&self, token: ProgressToken, call: Arc<LastHeard>) {
-        let mut calls = self.0.lock();
+        let mut calls = self.calls();
         for note in calls.early.drain(..) {
             call.note(&note);
         }
@@ -81,7 +85,7 @@ impl Watched {
 
     /// Notes something for every call; which one it is about is not known.
     pub(super) fn note(&self, note: &str) {
-        let mut calls = self.0.lock();
+        let mut calls = self.calls();
         if calls.all.is_empty() {
             add(&mut calls.early, note);
         }
@@ -89,7 +93,11 @@ impl Watched {
     }
 
     pub(super) fn forget(&self, token: &ProgressToken) {
-        self.0.lock().all.remove(token);
+        self.calls().all.remove(token);
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.0.lock()
     }
 }
 
@@ -178,8 +186,7 @@ impl ClientHandler for Handler {
     ) {
         let call = self
             .watched
-            .0
-            .lock()
+            .calls()
             .all
             .get(&progress.progress_token)
             .cloned();
