@@ -28,9 +28,6 @@ use packtrain_workplace::{refused, targets};
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How often it is looked whether sources have other tools.
-const TOOLS_POLL: Duration = Duration::from_millis(250);
-
 /// What refuses a configuration that has mistakes, with what only the program knows of values.
 pub type Checks = fn(Loaded) -> Result<Loaded, ConfigError>;
 
@@ -56,7 +53,10 @@ pub struct Project {
     files: Mutex<Option<Files>>,
     /// What its sources write themselves.
     writes: Arc<SourceWrites>,
-    toolbox: tokio::sync::Mutex<Arc<Toolbox>>,
+    /// Told of, too, when its tools are known.
+    toolbox: watch::Sender<Arc<Toolbox>>,
+    /// Whoever reads the files anew has it.
+    reading: tokio::sync::Mutex<()>,
     arbiter: ArbiterHandle,
     /// Cancelled when it is closed.
     pub closing: CancellationToken,
@@ -151,7 +151,8 @@ impl Project {
             checks,
             files: Mutex::new(Some(files)),
             writes,
-            toolbox: tokio::sync::Mutex::new(Arc::new(toolbox)),
+            toolbox: watch::Sender::new(Arc::new(toolbox)),
+            reading: tokio::sync::Mutex::default(),
             config,
             root,
             fleet,
@@ -195,9 +196,9 @@ impl Project {
     /// # Errors
     /// The mistakes in the files, when they are others than before.
     pub async fn toolbox(&self) -> Result<Arc<Toolbox>, CliError> {
-        let mut toolbox = self.toolbox.lock().await;
+        let _reading = self.reading.lock().await;
         let (loaded, folder) = (Arc::clone(&self.loaded), self.key.folder.clone());
-        let (known, writes) = (Arc::clone(&toolbox), Arc::clone(&self.writes));
+        let (known, writes) = (self.known_toolbox(), Arc::clone(&self.writes));
         let looking = tokio::task::spawn_blocking(move || {
             (!known.is_current()).then(|| Toolbox::read(&loaded, &folder, writes))
         });
@@ -208,9 +209,13 @@ impl Project {
             let (made, toolsets) = made?;
             self.toolsets.redefine(toolsets);
             // What was there ends with the last session that uses it.
-            *toolbox = Arc::new(made);
+            self.toolbox.send_replace(Arc::new(made));
         }
-        Ok(Arc::clone(&toolbox))
+        Ok(self.known_toolbox())
+    }
+
+    fn known_toolbox(&self) -> Arc<Toolbox> {
+        Arc::clone(&self.toolbox.borrow())
     }
 
     /// All tools, sources' too, which are started for it.
@@ -227,8 +232,7 @@ impl Project {
     /// # Errors
     /// As [`Project::tools`].
     pub async fn known_tools(&self) -> Result<(Arc<Toolbox>, SharedRegistry), CliError> {
-        let toolbox = Arc::clone(&*self.toolbox.lock().await);
-        self.of(toolbox).await
+        self.of(self.known_toolbox()).await
     }
 
     async fn of(&self, toolbox: Arc<Toolbox>) -> Result<(Arc<Toolbox>, SharedRegistry), CliError> {
@@ -243,7 +247,10 @@ impl Project {
             fleet: &self.fleet,
             arbiter: self.arbiter.clone(),
         };
-        toolbox.all(needs).await
+        let were_known = toolbox.known().is_some();
+        let tools = toolbox.all(needs).await;
+        self.toolbox.send_if_modified(|_| !were_known);
+        tools
     }
 
     /// Where sessions are carried out, for whoever asks for them; with the tools that they need to stay.
@@ -297,12 +304,25 @@ impl Project {
 
     /// Waits until the list of tools is another one than `known`.
     pub async fn tools_changed(&self, known: &Arc<Registry>) -> Arc<Registry> {
-        let mut every = tokio::time::interval(TOOLS_POLL);
+        let mut toolbox = self.toolbox.subscribe();
         loop {
-            every.tick().await;
-            let toolbox = Arc::clone(&*self.toolbox.lock().await);
-            if let Some(now) = toolbox.known().filter(|now| !Arc::ptr_eq(now, known)) {
-                return now;
+            let registry = toolbox.borrow_and_update().known();
+            let changed = async {
+                let Some(mut registry) = registry else {
+                    return std::future::pending().await;
+                };
+                let is_other = |now: &Arc<Registry>| !Arc::ptr_eq(now, known);
+                // One that nobody has any more stays as it is.
+                let now = registry.wait_for(is_other).await;
+                match now.map(|now| Arc::clone(&now)) {
+                    Ok(now) => now,
+                    Err(_) => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                now = changed => return now,
+                // The project has its sender.
+                _ = toolbox.changed() => {}
             }
         }
     }
@@ -311,7 +331,7 @@ impl Project {
     pub async fn close(&self) {
         self.closing.cancel();
         self.fleet.shutdown(DEVICES_TIMEOUT).await;
-        self.toolbox.lock().await.close().await;
+        self.known_toolbox().close().await;
         self.wiring.close().await;
     }
 }

@@ -10,7 +10,7 @@ use packtrain_device_actors::Fleet;
 use packtrain_tools::Registry;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::{OnceCell, RwLock};
+use tokio::sync::{OnceCell, RwLock, watch};
 
 use super::files::Files;
 use super::place::Place;
@@ -110,9 +110,9 @@ impl Toolbox {
         starting.await
     }
 
-    /// What there is now, if it was asked for.
-    pub(crate) fn known(&self) -> Option<Arc<Registry>> {
-        Some(self.tools.get()?.registry().snapshot())
+    /// What there is now and will be, if it was asked for.
+    pub(crate) fn known(&self) -> Option<watch::Receiver<Arc<Registry>>> {
+        Some(self.tools.get()?.registry().watch())
     }
 
     /// Ends its sources.

@@ -200,6 +200,11 @@ impl SharedRegistry {
         Arc::clone(&self.current.borrow())
     }
 
+    /// The registry as it is now and as it will be.
+    pub fn watch(&self) -> watch::Receiver<Arc<Registry>> {
+        self.current.subscribe()
+    }
+
     /// Lets calls from now on find other tools.
     pub fn replace(&self, registry: Registry) {
         self.current.send_replace(Arc::new(registry));
