@@ -69,7 +69,6 @@ arguments! {
         #[schemars(with = "Option<Object>")]
         node_selector: Option<NodeSelector>,
         /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
-        #[serde(default)]
         #[schemars(with = "Option<Object>")]
         selector: Option<Element>,
     }

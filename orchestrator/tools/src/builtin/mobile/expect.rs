@@ -174,7 +174,6 @@ arguments! {
         #[schemars(with = "Option<Object>")]
         node_selector: Option<NodeSelector>,
         /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
-        #[serde(default)]
         #[schemars(with = "Option<Object>")]
         selector: Option<Element>,
         /// How long to wait for it, in milliseconds; 5000 when not given.
@@ -222,7 +221,6 @@ arguments! {
         #[schemars(with = "Option<Object>")]
         node_selector: Option<NodeSelector>,
         /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
-        #[serde(default)]
         #[schemars(with = "Option<Object>")]
         selector: Option<Element>,
         /// How long it may take to go away, in milliseconds; 5000 when not given.
