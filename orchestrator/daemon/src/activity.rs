@@ -54,13 +54,6 @@ impl Activity {
         self.state.borrow().under_way > 0
     }
 
-    /// Waits until nothing is under way.
-    pub(crate) async fn at_rest(&self) {
-        let mut state = self.state.subscribe();
-        // It has its sender itself.
-        let _ = state.wait_for(|state| state.under_way == 0).await;
-    }
-
     /// How long ago it began.
     pub fn age(&self) -> Duration {
         self.since.elapsed()

@@ -29,6 +29,8 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
 const RUNS: usize = 64;
 const CHECKS: usize = 2;
 
+/// How soon agents are told again that there are other tools.
+const TOOLS_PAUSE: Duration = Duration::from_millis(250);
 /// How long a project that nobody uses stays open.
 const LONGEST_UNUSED: Duration = Duration::from_secs(10 * 60);
 /// How long whoever was answered may take to go, and how often it is looked whether they have.
@@ -172,13 +174,16 @@ impl Hub {
     /// When somebody uses it still.
     async fn is_given_up(&self, old: &Arc<Project>) -> Result<(), CliError> {
         let given_up = async {
-            for agent in self.agents.of(old) {
-                agent.activity.at_rest().await;
-                self.agents.forget_requesters(|one| {
-                    Arc::ptr_eq(&one.project, old) && one.may_be_forgotten()
+            loop {
+                self.agents.forget_requesters(|agent| {
+                    Arc::ptr_eq(&agent.project, old) && agent.may_be_forgotten()
                 });
+                tokio::select! {
+                    () = old.is_given_up() => return,
+                    // What a requester does ends without a word.
+                    () = tokio::time::sleep(GIVE_UP_POLL) => {}
+                }
             }
-            old.is_given_up().await;
         };
         let given_up = tokio::time::timeout(GIVE_UP_TIMEOUT, given_up).await;
         given_up.map_err(|_| self.changed(old))
@@ -277,6 +282,9 @@ impl Hub {
                     return;
                 };
                 hub.agents.tell(&project, &Update::Tools);
+                drop(hub);
+                // Sources that are asked anew answer one after the other.
+                tokio::time::sleep(TOOLS_PAUSE).await;
             }
         });
     }

@@ -331,6 +331,8 @@ impl Project {
     pub async fn close(&self) {
         self.closing.cancel();
         self.fleet.shutdown(DEVICES_TIMEOUT).await;
+        // Whoever reads the files anew may put another one in place.
+        let _reading = self.reading.lock().await;
         self.known_toolbox().close().await;
         self.wiring.close().await;
     }

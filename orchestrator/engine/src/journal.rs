@@ -84,7 +84,10 @@ impl ArtifactContent {
         let bytes = std::fs::read(&path);
         // The file as it was written goes in any case.
         let removed = std::fs::remove_file(&path);
-        let bytes = bytes.and_then(|bytes| removed.map(|()| bytes));
+        let bytes = match hide.is_empty() {
+            true => bytes,
+            false => bytes.and_then(|bytes| removed.map(|()| bytes)),
+        };
         let bytes = bytes.map_err(|error| error.to_string())?;
         Ok(Some(hide.redact_file(bytes)))
     }

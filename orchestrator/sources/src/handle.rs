@@ -264,12 +264,11 @@ impl Source {
                 }
                 state.changed().await
             };
-            // Without a task nothing changes any more.
-            if !matches!(
-                tokio::time::timeout_at(deadline.into(), changed).await,
-                Ok(Ok(()))
-            ) {
-                return Err(late());
+            match tokio::time::timeout_at(deadline.into(), changed).await {
+                Ok(Ok(())) => {}
+                // Without a task nothing changes any more.
+                Ok(Err(_)) => return Err(self.unavailable("it has ended", &[])),
+                Err(_) => return Err(late()),
             }
         }
     }

@@ -92,23 +92,25 @@ impl SourceTask {
 
     /// Looks after the source until it is told to end it.
     pub(crate) async fn run(mut self, supervisor: Recipient<Listed>) {
-        let mut ended = None;
+        let mut ended = Vec::new();
         self.handle(Event::Wanted(self.source.first_key(), None), &supervisor);
         loop {
             tokio::select! {
                 order = self.orders.recv() => match order {
                     Some(Order::Handle(event)) => self.handle(event, &supervisor),
                     Some(Order::End(answer)) => {
-                        ended = Some(answer);
+                        ended.push(answer);
                         self.ending.cancel();
                         self.handle(Event::Ended, &supervisor);
                         self.tasks.close();
                     }
                     None => return,
                 },
-                () = self.tasks.wait(), if ended.is_some() => {
+                () = self.tasks.wait(), if !ended.is_empty() => {
                     // Who does not wait any more is not told.
-                    let _ = ended.take().map(|ended| ended.send(()));
+                    for ended in ended {
+                        let _ = ended.send(());
+                    }
                     return;
                 }
             }

@@ -103,14 +103,20 @@ async fn send(
 ) -> Result<u64, String> {
     let subject = names::events(&to.run, &to.session, &to.device.host);
     let mut first = 0;
-    let mut next = None;
+    let (mut next, mut file) = (None, None);
     loop {
         let item = match next.take() {
             Some(item) => Some(item),
-            None => match queued.recv().await {
-                Some(message) => item(&link, &to.device, message).await,
-                None => return Ok(first),
-            },
+            None => {
+                let message = match file.take() {
+                    Some(file) => Some(file),
+                    None => queued.recv().await,
+                };
+                match message {
+                    Some(message) => item(&link, &to.device, message).await,
+                    None => return Ok(first),
+                }
+            }
         };
         let Some(item) = item else { continue };
         let item = fit(&link, item).await?;
@@ -121,6 +127,11 @@ async fn send(
             let Ok(Some(message)) = tokio::time::timeout_at(linger, queued.recv()).await else {
                 break;
             };
+            if matches!(message, SessionMessage::File(..)) {
+                // What happened before does not wait until it is uploaded.
+                file = Some(message);
+                break;
+            }
             let Some(item) = self::item(&link, &to.device, message).await else {
                 continue;
             };

@@ -57,6 +57,8 @@ struct Known {
 enum Slot {
     /// Before the session was asked for: by an earlier process of the run.
     Early(mpsc::Sender<Dated>, mpsc::Receiver<Dated>),
+    /// The same, and more was said than can wait.
+    Overrun(mpsc::Receiver<Dated>),
     Open(mpsc::Sender<Dated>),
     /// Nothing of it is wanted any more, and a host may still tell of it.
     Left,
@@ -118,6 +120,10 @@ impl Sessions {
         let mut known = self.0.lock();
         let (tell, said) = match known.sessions.remove(session) {
             Some(Slot::Early(tell, said)) => (tell, said),
+            Some(Slot::Overrun(said)) => {
+                known.sessions.insert(session.clone(), Slot::Left);
+                return said;
+            }
             Some(Slot::Open(_) | Slot::Left) | None => mpsc::channel(MOST_WAITING),
         };
         if known.broken.is_none() {
@@ -141,10 +147,14 @@ impl Sessions {
             Slot::Early(tell, _) | Slot::Open(tell) => {
                 // It may have ended, too.
                 if let Err(TrySendError::Full(_)) = tell.try_send(said) {
-                    *slot = Slot::Left;
+                    // What is queued is read, and then that this was all.
+                    *slot = match std::mem::replace(slot, Slot::Left) {
+                        Slot::Early(_, said) => Slot::Overrun(said),
+                        Slot::Open(_) | Slot::Overrun(_) | Slot::Left => Slot::Left,
+                    };
                 }
             }
-            Slot::Left => {}
+            Slot::Overrun(_) | Slot::Left => {}
         }
     }
 
@@ -236,6 +246,25 @@ mod tests {
         assert_eq!(sessions.0.lock().broken.as_deref(), Some("forbidden"));
         let mut late = sessions.listen(&SessionId("s2".to_owned()));
         assert!(late.recv().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_session_that_is_too_far_behind_hears_what_came_first_and_no_more() {
+        for is_early in [true, false] {
+            let sessions = Sessions::default();
+            let session = SessionId("s1".to_owned());
+            let asked = (!is_early).then(|| sessions.listen(&session));
+            for number in 0..=MOST_WAITING {
+                sessions.say(session.clone(), word(number));
+            }
+            let mut said = asked.unwrap_or_else(|| sessions.listen(&session));
+            sessions.say(session.clone(), word(0));
+            for expected in 0..MOST_WAITING {
+                let (_, said) = said.recv().await.unwrap();
+                assert!(matches!(said, Said::Unreadable(_, it) if it == expected.to_string()));
+            }
+            assert!(said.recv().await.is_none());
+        }
     }
 
     #[test]

@@ -137,7 +137,7 @@ impl Session<'_> {
                 next = said.recv() => {
                     let Some((at, next)) = next else {
                         let why = self.inner.router.broken();
-                        let why = why.unwrap_or_else(|| "the farm's messages ended".to_owned());
+                        let why = why.unwrap_or_else(|| "this run cannot keep up with the farm".to_owned());
                         return self.give_up(why).await;
                     };
                     if let Some(at) = at {
