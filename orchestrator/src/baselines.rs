@@ -134,7 +134,7 @@ impl Kept {
         is_plain(&entry.picture).then_some((entry.picture, bytes))
     }
 
-    /// Writes a baseline: the files that it has.
+    /// Writes a baseline.
     pub(crate) fn write(&mut self, approval: &Approval) -> Result<(), CliError> {
         let folder = self.place(approval).map_err(CliError::infrastructure)?;
         let refused = |path: &Path, error: &dyn std::error::Error| {

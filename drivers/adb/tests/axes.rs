@@ -33,6 +33,7 @@ async fn every_axis_changes_what_the_phone_shows_and_is_put_back(device: &mut De
     let mut applied = begun(device, &EVERY).await;
     applied.sort_by(|a, b| a.axis.cmp(&b.axis));
     assert_eq!(got(&applied), EVERY);
+    assert_eq!(applied[1].how, "cmd uimode night yes");
     device.open_shop().await;
     let after = device.snapshot().await;
     assert_eq!((after.screen.width, after.screen.height), (1280.0, 720.0));

@@ -69,6 +69,7 @@ impl Bench for Device {
     }
 
     async fn running(&mut self) -> Vec<String> {
+        assert!(!self.mark.is_empty(), "it would be every process");
         let ours = processes()
             .into_iter()
             .filter(|one| one.line.contains(&self.mark));

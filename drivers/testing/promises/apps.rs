@@ -158,7 +158,8 @@ pub async fn an_alert_is_answered_by_consent_or_by_name(phone: &mut impl Phone) 
         let text = read["text"].as_str().unwrap();
         assert!(text.contains("Install now?"), "{read}");
         assert_eq!(read["buttons"].as_array().unwrap().len(), 2, "{read}");
-        phone.err(answer(true, Some("Perhaps"))).await;
+        let error = phone.err(answer(true, Some("Perhaps"))).await;
+        assert!(!error.ends_driver(), "{error:?}");
         phone.ok(answer(accept, button)).await;
         assert!(phone.world(|world| world.dialog()).is_none());
         assert_eq!(phone.json(alert.clone()).await, Value::Null);
@@ -187,4 +188,8 @@ pub async fn a_permission_that_was_granted_stops_nobody<P: Phone>(phone: &mut P)
     assert!(phone.shows("Cappuccino 2").await);
     let error = phone.err(grant("android.permission.NONE")).await;
     assert!(matches!(error, DriverError::Invalid(_)), "{error:?}");
+    assert!(
+        error.to_string().contains("android.permission.NONE"),
+        "{error}"
+    );
 }

@@ -24,6 +24,9 @@ pub async fn reading_is_repeated_when_the_connection_drops_within_it(phone: &mut
 
 pub async fn a_slow_phone_is_only_slow(phone: &mut impl Phone) {
     connections(phone, "do: { slow: { bytes_per_second: 40000 } }");
+    phone.disconnect().await;
+    phone.reconnect().await.unwrap();
+    phone.begin().await;
     phone.snapshot().await;
     phone.open_shop().await;
     assert!(phone.shows("sign_in").await);
@@ -42,6 +45,8 @@ pub async fn a_low_battery_and_a_wrong_clock_stop_nobody(phone: &mut impl Phone)
     phone.inject("{ match: { touch: tap email }, do: { battery: 1 } }");
     phone.inject("{ match: { touch: tap email }, do: { clock_skew: -864000000 } }");
     phone.tap("email").await;
+    phone.disconnect().await;
+    phone.reconnect().await.unwrap();
     phone.begin().await;
     phone.open_shop().await;
     assert!(phone.shows("sign_in").await);

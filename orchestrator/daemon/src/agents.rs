@@ -393,10 +393,13 @@ impl Agents {
 
     /// Forgets those of single requests for whom this holds; they are known again when they ask again.
     pub(crate) fn forget_requesters(&self, is_meant: impl Fn(&Agent) -> bool) {
-        for agent in self.all() {
-            if agent.requester.is_some() && is_meant(&agent) {
-                self.forget(&agent);
-            }
+        let is_meant = |agent: &Agent| agent.requester.is_some() && is_meant(agent);
+        let mut everybody = self.0.lock();
+        let gone = everybody.agents.extract_if(.., |_, agent| is_meant(agent));
+        let gone: Vec<_> = gone.collect();
+        drop(everybody);
+        for (_, agent) in gone {
+            agent.leave();
         }
     }
 

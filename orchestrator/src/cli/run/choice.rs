@@ -52,7 +52,7 @@ pub(crate) struct Choice {
     pub(super) last_failed: bool,
     repeat: Option<u32>,
     part: Option<Part>,
-    times: Option<Times>,
+    times: Option<PathBuf>,
     /// Whether it is only told what would run.
     pub(super) list: bool,
 }
@@ -61,7 +61,7 @@ impl ChoiceArgs {
     /// What they say, beside the part that is for this machine.
     ///
     /// # Errors
-    /// When they make no sense, or the times cannot be read.
+    /// When they make no sense.
     pub(super) fn choice(self, part: Option<Part>) -> Result<Choice, CliError> {
         let regex = self.grep.map(|pattern| {
             let mut regex = RegexBuilder::new(&pattern);
@@ -80,7 +80,7 @@ impl ChoiceArgs {
             last_failed: self.last_failed,
             repeat: self.repeat,
             part,
-            times: self.times.map(Times::read).transpose()?,
+            times: self.times,
             list: self.list,
         })
     }
@@ -110,7 +110,8 @@ impl Choice {
             plan.repeat(times);
         }
         if let Some(part) = self.part {
-            take(part, self.times.as_ref(), plan);
+            let times = self.times.clone().map(Times::read).transpose()?;
+            take(part, times.as_ref(), plan);
         }
         Ok(())
     }
