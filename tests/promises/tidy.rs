@@ -130,7 +130,14 @@ fn only_the_program_reads_the_environment() {
         .filter(|file| {
             let name = file.strip_prefix(repository()).unwrap().to_str().unwrap();
             let is_test = name.starts_with("tests/") || name.contains("/tests");
-            let of_the_program = ["src", "daemon", "terminal", "wiring", "workplace"];
+            let of_the_program = [
+                "src",
+                "daemon",
+                "terminal",
+                "toolsets",
+                "wiring",
+                "workplace",
+            ];
             let is_program = |room: &&str| name.starts_with(&format!("orchestrator/{room}/"));
             name.contains("src/") && !of_the_program.iter().any(|room| is_program(room)) && !is_test
         })
