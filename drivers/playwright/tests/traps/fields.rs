@@ -53,7 +53,7 @@ pub(super) const TRAPS: &[Trap] = &[
     trap(
         "a key",
         Action::Press("Enter"),
-        "<form id=form onsubmit='event.preventDefault()'><input id=go autofocus></form>",
+        "<form id=form onsubmit='event.preventDefault()'><input id=go></form><script>go.focus()</script>",
     ),
     trap(
         "a choice by its label",
