@@ -139,7 +139,7 @@ fn only_the_program_reads_the_environment() {
                 "workplace",
             ];
             let is_program = |room: &&str| name.starts_with(&format!("orchestrator/{room}/"));
-            name.contains("src/") && !of_the_program.iter().any(|room| is_program(room)) && !is_test
+            name.contains("src/") && !of_the_program.iter().any(is_program) && !is_test
         })
         .filter(|file| std::fs::read_to_string(file).unwrap().contains("env::var"))
         .collect();
