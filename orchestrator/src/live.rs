@@ -9,11 +9,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use packtrain_door::door::{Door, Policy, Serving};
 use packtrain_engine::Sink;
 
 pub(crate) use self::follow::Followed;
 use self::sink::Follow;
-use packtrain_door::door::{Door, Policy, Serving};
 
 /// The report, up as long as this lives.
 pub(crate) struct LiveReport {

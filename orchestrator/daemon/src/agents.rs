@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use packtrain_drivers::DeviceId;
+use packtrain_terminal::exit::CliError;
+use packtrain_toolsets::tools::Equipped;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
@@ -13,8 +15,6 @@ use super::held::Held;
 use super::project::{Project, Using};
 use super::runs::AgentRun;
 use super::wire::AgentNews;
-use packtrain_terminal::exit::CliError;
-use packtrain_toolsets::tools::Equipped;
 
 /// The most runs that are remembered of an agent, and that it has under way.
 const RUNS: usize = 64;

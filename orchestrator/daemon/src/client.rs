@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use packtrain_terminal::exit::CliError;
+use packtrain_terminal::render;
 use serde::de::DeserializeOwned;
 use tokio::io::BufReader;
 use tokio::net::UnixStream;
@@ -13,8 +15,6 @@ use super::build_id::build;
 pub use super::place::DaemonState;
 use super::place::Place;
 use super::wire::{self, Answer, DeviceNews, DevicesNews, Hello, ProjectKey, VERSION, Wants};
-use packtrain_terminal::exit::CliError;
-use packtrain_terminal::render;
 
 /// How long a daemon may take to come up.
 const START_TIMEOUT: Duration = Duration::from_secs(20);

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use packtrain_terminal::exit::CliError;
+use packtrain_toolsets::tools::ToolsetTools;
 use rmcp::ServiceExt as _;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -20,8 +22,6 @@ use super::place::DaemonState;
 use super::serve::Answers;
 use super::sessions;
 use super::wire::{self, Answer, DevicesNews, Hello, Problem, Wants, other_build};
-use packtrain_terminal::exit::CliError;
-use packtrain_toolsets::tools::ToolsetTools;
 
 /// What asks for the end, in every version and build; and for the end when nobody uses it.
 const STOP: &str = "stop";

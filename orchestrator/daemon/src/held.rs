@@ -15,7 +15,10 @@ use packtrain_engine::{Journal, RunByHand, Screenshots, SessionOptions, SessionO
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::ToolCall;
 use packtrain_model::{CancelCause, Outcome, RunId};
+use packtrain_terminal::exit::CliError;
 use packtrain_tools::{Answer, Caller, SharedRegistry};
+use packtrain_toolsets::catalog::Listing;
+use packtrain_workplace::disk::Disk;
 use parking_lot::Mutex;
 use tokio::sync::{RwLock, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -25,9 +28,6 @@ use self::session::{End, NewRun, Watched, driven_by};
 use super::activity::Activity;
 use super::agents::{Acquiring, Agent};
 use super::toolbox::Toolbox;
-use packtrain_terminal::exit::CliError;
-use packtrain_toolsets::catalog::Listing;
-use packtrain_workplace::disk::Disk;
 
 /// How long an agent may keep a device.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);

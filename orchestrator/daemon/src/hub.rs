@@ -10,6 +10,9 @@ use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
 use packtrain_device_actors::SharedDevices;
+use packtrain_door::front::{Sessions, Visitor};
+use packtrain_terminal::exit::CliError;
+use packtrain_toolsets::tools::ToolsetTools;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -19,9 +22,6 @@ use tokio_util::task::TaskTracker;
 use super::agents::{Agent, Agents, Present, Requester, Transport, Update};
 use super::project::{self, Checks, Project, Using};
 use super::wire::{DeviceNews, ProjectKey};
-use packtrain_door::front::{Sessions, Visitor};
-use packtrain_terminal::exit::CliError;
-use packtrain_toolsets::tools::ToolsetTools;
 
 /// How long whoever has no session may be silent.
 const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);

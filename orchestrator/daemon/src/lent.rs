@@ -11,6 +11,7 @@ use packtrain_drivers::{
     BoxFuture, Command, CommandContext, Connector, DeviceEvent, DeviceId, DeviceInfo, Driver,
     DriverError, EventSink, Observation,
 };
+use packtrain_terminal::render;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::io::{AsyncBufRead, AsyncWrite};
@@ -22,7 +23,6 @@ use super::connection::grant;
 use super::hub::Hub;
 use super::project::Project;
 use super::wire::{self, ProjectKey, Wants};
-use packtrain_terminal::render;
 
 /// What may wait to be read.
 const WAITING: usize = 8;

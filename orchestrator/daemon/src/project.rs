@@ -9,7 +9,13 @@ use packtrain_config::{Config, ConfigError, Flags, Loaded, Sources};
 use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet, FleetError, SharedDevices};
 use packtrain_drivers::{Connector, DeviceId, Reach};
 use packtrain_engine::Here;
+use packtrain_terminal::exit::CliError;
 use packtrain_tools::{Caller, Confines, Registry, SharedRegistry, Targets};
+use packtrain_toolsets::store::ToolsetStore;
+use packtrain_wiring::watch::{AWAY_GRACE, Change, Watch};
+use packtrain_wiring::{DeviceSelection, Wiring};
+use packtrain_workplace::Tools;
+use packtrain_workplace::{refused, targets};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -18,12 +24,6 @@ use super::files::Files;
 use super::source_writes::SourceWrites;
 use super::toolbox::{SourceNeeds, Toolbox, own};
 use super::wire::{DeviceNews, ProjectKey};
-use packtrain_terminal::exit::CliError;
-use packtrain_toolsets::store::ToolsetStore;
-use packtrain_wiring::watch::{AWAY_GRACE, Change, Watch};
-use packtrain_wiring::{DeviceSelection, Wiring};
-use packtrain_workplace::Tools;
-use packtrain_workplace::{refused, targets};
 
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);

@@ -4,7 +4,12 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use packtrain_door::door::{Door, Policy};
+use packtrain_door::front::{self, OnClosed, SessionLimits, Sessions, Visitor};
 use packtrain_model::Exit;
+use packtrain_terminal::exit::CliError;
+use packtrain_terminal::render;
+use packtrain_toolsets::store::ToolsetStore;
 use rmcp::ServerHandler;
 use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
@@ -18,11 +23,6 @@ use super::place::{DaemonState, Place};
 use super::project::Checks;
 use super::runs;
 use super::wire::{ProjectKey, VERSION};
-use packtrain_door::door::{Door, Policy};
-use packtrain_door::front::{self, OnClosed, SessionLimits, Sessions, Visitor};
-use packtrain_terminal::exit::CliError;
-use packtrain_terminal::render;
-use packtrain_toolsets::store::ToolsetStore;
 
 /// How often it looks whether it is still wanted.
 const LOOK: Duration = Duration::from_secs(2);

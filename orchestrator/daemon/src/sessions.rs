@@ -10,6 +10,8 @@ use packtrain_engine::{
     DeviceChange, SessionHost, SessionMessage, SessionOrder, SessionOutput, SessionStop,
 };
 use packtrain_model::{Blame, Outcome};
+use packtrain_terminal::exit::CliError;
+use packtrain_terminal::render;
 use packtrain_tools::Caller;
 use packtrain_wire::Place as ContentPlace;
 use serde_json::json;
@@ -22,8 +24,6 @@ use super::hub::Hub;
 use super::place::Place;
 use super::project::Project;
 use super::wire::{self, ProjectKey, SessionControl, SessionNews, SessionRequest, Wants};
-use packtrain_terminal::exit::CliError;
-use packtrain_terminal::render;
 
 /// What may wait to be written.
 const WAITING: usize = 64;

@@ -7,7 +7,12 @@ use std::sync::Arc;
 use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Loaded};
 use packtrain_device_actors::Fleet;
+use packtrain_terminal::exit::CliError;
 use packtrain_tools::Registry;
+use packtrain_toolsets::catalog::Catalog;
+use packtrain_toolsets::store::ToolsetStore;
+use packtrain_workplace::Tools;
+use packtrain_workplace::{sources::Purpose, tool_files};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, RwLock, watch};
@@ -15,11 +20,6 @@ use tokio::sync::{OnceCell, RwLock, watch};
 use super::files::Files;
 use super::place::Place;
 use super::source_writes::SourceWrites;
-use packtrain_terminal::exit::CliError;
-use packtrain_toolsets::catalog::Catalog;
-use packtrain_toolsets::store::ToolsetStore;
-use packtrain_workplace::Tools;
-use packtrain_workplace::{sources::Purpose, tool_files};
 
 /// What the names of scripts end with.
 const SCRIPTS: [&str; 10] = [

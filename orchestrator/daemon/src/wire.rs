@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::SessionOrder;
 use packtrain_model::{CancelCause, Exit, RunEvent};
+use packtrain_terminal::exit::CliError;
 use packtrain_wire::{Item, Place};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::lent::LoanRequest;
-use packtrain_terminal::exit::CliError;
 
 /// The most of a line.
 const LINE_BYTES: u64 = 64 * 1024 * 1024;

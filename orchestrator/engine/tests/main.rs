@@ -15,11 +15,11 @@ use packtrain_engine::{
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::{Blame, CancelCause, Exit, Outcome, RunEvent, RunId};
+use packtrain_testing::in_system;
 use packtrain_tools::{Caller, Confines, Registry, SharedRegistry};
 use tokio::sync::mpsc;
 
 use crate::fleet::{Bench, Fake, registry, trail};
-use packtrain_testing::in_system;
 
 fn retrying(retries: u32) -> RunOptions {
     RunOptions {

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use packtrain_daemon::{Agent, Hub, Project, Toolbox, UnderWay, Update};
 use packtrain_model::trail::ToolCall;
 use packtrain_model::yaml::Value;
+use packtrain_terminal::exit::CliError;
 use packtrain_tools::SharedRegistry;
+use packtrain_toolsets::catalog::{self, LEASE, Listing};
+use packtrain_toolsets::tools::{self as toolset_tools, Mutability, ToolsetTools};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, JsonObject, Tool};
 use serde::de::DeserializeOwned;
@@ -14,10 +18,6 @@ use super::answers::{answered, failed, not_passed, with_text_in_data};
 use super::devices::{unknown_lease, with_doubts};
 use super::ours;
 use super::reporter::Reporter;
-use packtrain_daemon::{Agent, Hub, Project, Toolbox, UnderWay, Update};
-use packtrain_terminal::exit::CliError;
-use packtrain_toolsets::catalog::{self, LEASE, Listing};
-use packtrain_toolsets::tools::{self as toolset_tools, Mutability, ToolsetTools};
 
 /// How long a call of a tool may take.
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(300);

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use packtrain_daemon::Held;
 use packtrain_drivers::selector::quoted_label;
 use packtrain_model::trail::ToolCall;
 use packtrain_model::yaml::Value;
@@ -17,7 +18,6 @@ use super::answers::{failed, not_passed, told};
 use super::desk::Desk;
 use super::devices::{unknown_lease, with_doubts};
 use super::ours::{ScreenshotArgs, SnapshotArgs};
-use packtrain_daemon::Held;
 
 /// What takes longer to compare is told less exactly.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(100);

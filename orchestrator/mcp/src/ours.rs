@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use packtrain_toolsets::schema::lean;
 use rmcp::handler::server::tool::schema_for_type;
 use rmcp::model::{Tool, ToolAnnotations};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 
 use super::act::ActArgs;
-use packtrain_toolsets::schema::lean;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

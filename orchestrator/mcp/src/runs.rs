@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use packtrain_daemon::{AgentRun, Checked, Started};
+use packtrain_workplace::trails::holds_trail;
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::{Value, json};
 
@@ -12,8 +14,6 @@ use super::answers::{failed, told};
 use super::desk::Desk;
 use super::ours::{CheckArgs, RunArgs, StartArgs, WaitArgs};
 use super::reporter::Reporter;
-use packtrain_daemon::{AgentRun, Checked, Started};
-use packtrain_workplace::trails::holds_trail;
 
 /// How long a run is waited for in one call, unless the agent says so, and at most: clients give up
 /// after 60 s.

@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use packtrain_daemon::wire::ProjectKey;
+use packtrain_daemon::{Agent, Answers, Hub, Present, Update};
+use packtrain_door::front::Visitor;
 use parking_lot::Mutex;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, GetTaskParams, GetTaskResult,
@@ -20,9 +23,6 @@ use tokio_util::task::AbortOnDropHandle;
 use super::answers::failed;
 use super::desk::Desk;
 use super::reporter::Reporter;
-use packtrain_daemon::wire::ProjectKey;
-use packtrain_daemon::{Agent, Answers, Hub, Present, Update};
-use packtrain_door::front::Visitor;
 
 /// The most resources that one session may follow.
 const FOLLOWED: usize = 256;

@@ -1,6 +1,7 @@
 //! Runs as tasks, for clients that declare the extension `io.modelcontextprotocol/tasks`: for them
 //! `run_wait` answers a task, which is the run.
 
+use packtrain_daemon::AgentRun;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CreateTaskResult, DetailedTask, GetTaskResult, Task, TaskPayload,
@@ -9,7 +10,6 @@ use rmcp::model::{
 
 use super::answers::with_text_in_data;
 use super::desk::Desk;
-use packtrain_daemon::AgentRun;
 
 /// How often a client should ask, in milliseconds.
 const POLL_MS: u64 = 2000;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use tokio::sync::watch;
+
 use super::log::SourceLog;
 use super::mcp::McpClient;
 use super::process::Process;
 use super::settings::{StopPolicy, Transport};
-use tokio::sync::watch;
 
 /// How often a connection without a process is looked after.
 const CONNECTION_POLL: Duration = Duration::from_millis(200);

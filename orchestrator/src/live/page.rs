@@ -9,10 +9,10 @@ use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use packtrain_door::door::Refusal;
 
 use super::files;
 use super::follow::{Followed, NotShown};
-use packtrain_door::door::Refusal;
 
 /// Answers at every path, with the address's token as its first segment.
 pub(super) fn router(run: Arc<Followed>) -> Router {

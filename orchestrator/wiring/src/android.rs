@@ -10,12 +10,12 @@ use packtrain_driver_adb::{
 };
 use packtrain_driver_playwright::install::home;
 use packtrain_drivers::{Connector, DeviceId, Platform, Size};
+use packtrain_terminal::exit::CliError;
 use packtrain_virtual::android::Address;
 use packtrain_virtual::device;
 use packtrain_virtual::fleet::AndroidHandle;
 
 use super::selection::Search;
-use packtrain_terminal::exit::CliError;
 
 /// How adb and devices are found, from configuration and environment.
 pub fn options(settings: &config::AndroidSettings, search: Search) -> Result<AdbOptions, CliError> {

@@ -7,12 +7,12 @@ use packtrain_driver_wda::{
     DeviceFacts, KeeperOptions, WdaEndpoint, WdaOptions, WdaPool, WdaStart, WdaTarget,
 };
 use packtrain_drivers::{Connector, Size};
+use packtrain_terminal::exit::CliError;
 use packtrain_virtual::device;
 use packtrain_virtual::ios::Iphone;
 
 use super::selection::Search;
 use super::state_folder;
-use packtrain_terminal::exit::CliError;
 
 /// The command by which this program keeps a simulator's WebDriverAgent.
 pub const KEEP: &str = "keep-webdriveragent";

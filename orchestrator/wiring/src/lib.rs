@@ -17,16 +17,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use packtrain_config::{Config, VirtualSettings};
+pub use packtrain_driver_adb::AdbDevice as UnusablePhone;
 use packtrain_driver_adb::{AdbOptions, AdbPool};
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
 use packtrain_driver_wda::{WdaOptions, WdaPool};
 use packtrain_drivers::{Connector, DeviceId, DeviceInfo, Platform};
+use packtrain_terminal::exit::CliError;
 use packtrain_virtual::fleet::Fleet as VirtualFleet;
 
 pub use self::selection::DeviceSelection;
 pub use self::selection::Search;
-pub use packtrain_driver_adb::AdbDevice as UnusablePhone;
-use packtrain_terminal::exit::CliError;
 
 /// The name of the web device that exists when none is configured.
 const DEFAULT_SLOT: &str = "chromium";

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use packtrain_config::Config;
 use packtrain_driver_adb::{AdbError, AdbPool};
 use packtrain_drivers::{DeviceId, Platform};
+use packtrain_terminal::exit::CliError;
 
 use super::android;
 use super::selection::Search;
-use packtrain_terminal::exit::CliError;
 
 /// Where adbd listens unless it was told otherwise.
 const ADBD_PORT: u16 = 5555;

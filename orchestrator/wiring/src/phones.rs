@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use packtrain_config as config;
+use packtrain_terminal::exit::CliError;
 use packtrain_virtual::app::App;
 use packtrain_virtual::arrivals::Arrivals;
 use packtrain_virtual::faults::Faults;
@@ -11,7 +12,6 @@ use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use packtrain_virtual::latency::Latency;
 
 use crate::descriptors;
-use packtrain_terminal::exit::CliError;
 
 /// The example shop, for whoever names no app.
 const SHOP: &str = include_str!("../../../examples/shop/app.yaml");

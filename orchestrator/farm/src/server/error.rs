@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::version::{OLDEST, Version};
 use packtrain_terminal::exit::CliError;
+
+use super::version::{OLDEST, Version};
 
 /// Why there is no server to work with.
 #[derive(Debug, thiserror::Error)]

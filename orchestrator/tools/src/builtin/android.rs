@@ -4,12 +4,12 @@ mod broadcast;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use broadcast::SendBroadcast;
 use packtrain_drivers::{AndroidCommand, AppCommand, Command, Observation, Platform};
 
 use crate::builtin::{Tools, yes};
 use crate::call::Call;
 use crate::tool::{Answer, ToolError};
-use broadcast::SendBroadcast;
 
 const ANDROID: &[Platform] = &[Platform::Android];
 

@@ -4,10 +4,11 @@ mod command;
 mod element;
 mod run;
 
+use command::Named;
+
 use super::{Object, action};
 use crate::builtin::Tools;
 use crate::tool::Answer;
-use command::Named;
 
 pub(super) use element::Element;
 
