@@ -25,8 +25,9 @@ use crate::session::{DEADLINE_MARGIN, SessionContext};
 const MAX_DEPTH: u32 = 16;
 /// Characters of an answer that the journal keeps.
 const MAX_JOURNALLED_ANSWER: usize = 8 * 1024;
-/// How long after the session's deadline a call may still answer.
-const CALL_DEADLINE_GRACE: Duration = Duration::from_secs(1);
+/// How long after the session's deadline a call may still answer: longer than a driver takes to say what it
+/// waited for.
+const CALL_DEADLINE_GRACE: Duration = Duration::from_secs(3);
 /// How a call failed that nobody waited for to its end.
 pub(crate) const GIVEN_UP: &str = "it was given up before it ended";
 
