@@ -82,10 +82,10 @@ impl Drop for Shared {
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct SharedDevices {
-    inner: Arc<Together>,
+    inner: Arc<FleetInner>,
 }
 
-struct Together {
+struct FleetInner {
     /// Where actors live.
     arbiters: Vec<ArbiterHandle>,
     next_arbiter: AtomicUsize,
@@ -103,7 +103,7 @@ impl SharedDevices {
             arbiters.push(Arbiter::current());
         }
         Self {
-            inner: Arc::new(Together {
+            inner: Arc::new(FleetInner {
                 arbiters,
                 next_arbiter: AtomicUsize::new(0),
                 next_number: AtomicU64::new(1),

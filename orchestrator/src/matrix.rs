@@ -22,7 +22,7 @@ pub use misspelled::{NamedAxes, misspelled, misspelled_of_run, misspelled_of_tra
 
 /// What a command line says about matrices.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub struct Wanted {
+pub struct MatrixOptions {
     /// Run in the configurations of this matrix of packtrain.yaml
     #[arg(long = "matrix", value_name = "NAME")]
     pub name: Option<String>,
@@ -40,7 +40,7 @@ pub struct Wanted {
 ///
 /// # Errors
 /// When there is no such matrix, or it makes no sense.
-pub fn wanted(config: &Config, wanted: &Wanted) -> Result<Option<Arc<Matrix>>, CliError> {
+pub fn wanted(config: &Config, wanted: &MatrixOptions) -> Result<Option<Arc<Matrix>>, CliError> {
     if wanted.name.is_none() && wanted.axes.is_empty() {
         return Ok(None);
     }
@@ -58,7 +58,7 @@ pub fn wanted(config: &Config, wanted: &Wanted) -> Result<Option<Arc<Matrix>>, C
 pub fn of_trail(
     trail: &Trail,
     config: &Config,
-    wanted: &Wanted,
+    wanted: &MatrixOptions,
 ) -> Result<Option<Arc<Matrix>>, CliError> {
     let Some(said) = &trail.config.matrix else {
         return Ok(None);
@@ -155,7 +155,7 @@ pub fn names(config: &Config, trail: &Trail) -> Vec<String> {
 pub fn expand(
     name: &str,
     mut matrix: packtrain_config::Matrix,
-    wanted: &Wanted,
+    wanted: &MatrixOptions,
 ) -> Result<Matrix, CliError> {
     let place = |part: &str| match name {
         "" => part.to_owned(),
@@ -487,16 +487,16 @@ mod tests {
         config.matrices["m"].clone()
     }
 
-    fn cells(yaml: &str, wanted: &Wanted) -> Result<Vec<String>, String> {
+    fn cells(yaml: &str, wanted: &MatrixOptions) -> Result<Vec<String>, String> {
         let expanded = expand("m", matrix(yaml), wanted);
         let told = expanded.map_err(|error| error.explanation.message)?;
         Ok(told.summary.cells.iter().map(ToString::to_string).collect())
     }
 
-    fn one_cell(cell: &str) -> Wanted {
-        Wanted {
+    fn one_cell(cell: &str) -> MatrixOptions {
+        MatrixOptions {
             cells: vec![cell.to_owned()],
-            ..Wanted::default()
+            ..MatrixOptions::default()
         }
     }
 
@@ -504,7 +504,7 @@ mod tests {
 
     #[test]
     fn the_first_configuration_has_the_first_value_of_each_axis() {
-        let all = cells(BOTH, &Wanted::default()).unwrap();
+        let all = cells(BOTH, &MatrixOptions::default()).unwrap();
         assert_eq!(all.len(), 4);
         assert_eq!(all[0], "locale=en-US, viewport=390x844");
     }
@@ -512,9 +512,9 @@ mod tests {
     #[test]
     fn an_axis_of_the_command_line_takes_the_place_of_one_of_the_file() {
         let axes = ["locale=fr-FR", "colorScheme=dark,light"];
-        let wanted = Wanted {
+        let wanted = MatrixOptions {
             axes: axes.map(str::to_owned).into(),
-            ..Wanted::default()
+            ..MatrixOptions::default()
         };
         let all = cells(BOTH, &wanted).unwrap();
         assert_eq!(all.len(), 4);
@@ -562,7 +562,8 @@ mod tests {
             ),
             ("{ fontScale: [0] }", "`0` is not a number greater than 0"),
         ] {
-            let error = cells(&format!("{{ axes: {axes} }}"), &Wanted::default()).unwrap_err();
+            let error =
+                cells(&format!("{{ axes: {axes} }}"), &MatrixOptions::default()).unwrap_err();
             assert!(error.contains(told), "{error}");
         }
     }
@@ -579,7 +580,7 @@ mod tests {
                 "nothing is said of build=nwe",
             ),
         ] {
-            let error = cells(&format!("{{ {matrix} }}"), &Wanted::default()).unwrap_err();
+            let error = cells(&format!("{{ {matrix} }}"), &MatrixOptions::default()).unwrap_err();
             assert!(error.contains(told), "{error}");
         }
     }
@@ -595,14 +596,18 @@ mod tests {
             ("{}", "would expect every difference"),
         ] {
             let yaml = format!("{{ axes: {{ a: [1, 2] }}, expect: [{expect}] }}");
-            let error = cells(&yaml, &Wanted::default()).unwrap_err();
+            let error = cells(&yaml, &MatrixOptions::default()).unwrap_err();
             assert!(error.contains(told), "{error}");
         }
     }
 
     #[test]
     fn more_than_the_limit_is_refused_and_never_cut() {
-        let error = cells("{ axes: { a: [1, 2, 3] }, limit: 2 }", &Wanted::default()).unwrap_err();
+        let error = cells(
+            "{ axes: { a: [1, 2, 3] }, limit: 2 }",
+            &MatrixOptions::default(),
+        )
+        .unwrap_err();
         assert!(
             error.contains("3 configurations are more than the limit of 2"),
             "{error}"

@@ -66,7 +66,7 @@ impl Value {
         scalar.flag().ok_or_else(wrong)
     }
 
-    fn integer<T: number::Whole>(&self) -> Result<T, DecodeError> {
+    fn integer<T: number::WholeNumber>(&self) -> Result<T, DecodeError> {
         let text = &self.scalar_for("a whole number")?.text;
         number::whole(text).ok_or_else(|| {
             let wanted = match number::whole::<i128>(text) {

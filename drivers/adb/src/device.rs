@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::agent::{AgentChoice, AgentError, Jar, ShellAgent, U2Agent, UiAgent};
 use crate::command_error::CommandError;
-use crate::effect::Seen;
+use crate::effect::LastScreen;
 use crate::phone::{Phone, Repeat};
 use crate::wire::shell::ShellOutput;
 
@@ -26,7 +26,7 @@ pub(crate) struct AndroidDevice {
     pub(crate) own_screen: Size,
     /// The keyboard's package.
     pub(crate) keyboard: Option<String>,
-    seen: Mutex<Option<Seen>>,
+    seen: Mutex<Option<LastScreen>>,
 }
 
 impl AndroidDevice {
@@ -58,11 +58,11 @@ impl AndroidDevice {
     /// The mark of what was kept.
     pub(crate) fn last_mark(&self) -> Option<ScreenMark> {
         let kept = self.seen.lock();
-        kept.as_ref().map(Seen::mark)
+        kept.as_ref().map(LastScreen::mark)
     }
 
     /// Keeps what the screen showed; gives what was kept before.
-    pub(crate) fn remember(&self, seen: Option<Seen>) -> Option<Seen> {
+    pub(crate) fn remember(&self, seen: Option<LastScreen>) -> Option<LastScreen> {
         let mut kept = self.seen.lock();
         std::mem::replace(&mut *kept, seen)
     }

@@ -21,7 +21,7 @@ const MIN_LOOKS: u32 = 8;
 
 /// What the screen showed when it was last read, if nothing was done since.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct LastScreen {
     mark: ScreenMark,
     /// The app in front.
     package: Option<String>,
@@ -53,7 +53,7 @@ impl Field {
     }
 }
 
-impl Seen {
+impl LastScreen {
     pub(crate) const fn mark(&self) -> ScreenMark {
         self.mark
     }
@@ -152,7 +152,7 @@ impl AndroidDevice {
     async fn effect(
         &self,
         evidence: Evidence<'_>,
-        before: Option<&Seen>,
+        before: Option<&LastScreen>,
         deadline: Instant,
     ) -> Result<Effect> {
         if evidence == Evidence::Repeatable {
@@ -176,7 +176,7 @@ impl AndroidDevice {
 }
 
 /// What the screen shows of an action; missing may mean that it does not show yet.
-fn shown(evidence: Evidence<'_>, before: Option<&Seen>, now: &Screen) -> Effect {
+fn shown(evidence: Evidence<'_>, before: Option<&LastScreen>, now: &Screen) -> Effect {
     if before.is_some_and(|before| before.mark == now.mark) {
         return Effect::Missing;
     }
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn a_change_of_the_same_app_is_the_effect_of_one_action_and_of_several_proves_nothing() {
         let (same, after) = (holding(""), holding("x"));
-        let before = Seen::of(&same);
+        let before = LastScreen::of(&same);
         let elsewhere = screen("com.launcher", |_| ());
         for (evidence, before, now, expected) in [
             (Evidence::Change, Some(&before), &after, Effect::Seen),

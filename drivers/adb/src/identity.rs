@@ -28,7 +28,7 @@ impl Identity {
 
 /// A way to a device that has been tried.
 #[derive(Debug, Clone)]
-pub(crate) struct Way {
+pub(crate) struct Route {
     pub(crate) endpoint: Endpoint,
     pub(crate) is_usable: bool,
     pub(crate) identity: Option<Identity>,
@@ -37,7 +37,7 @@ pub(crate) struct Way {
 }
 
 /// For each way whether it is to be kept: the best of those that lead to one device.
-pub(crate) fn best(ways: &[Way]) -> Vec<bool> {
+pub(crate) fn best(ways: &[Route]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..ways.len()).collect();
     // Of equals the first is the best.
     order.sort_by_key(|index| ways.get(*index).map(rank));
@@ -51,7 +51,7 @@ pub(crate) fn best(ways: &[Way]) -> Vec<bool> {
 
 /// What works before what does not, what was taken before what came later, what was configured before
 /// what was found, cables before networks.
-fn rank(way: &Way) -> (bool, bool, u8) {
+fn rank(way: &Route) -> (bool, bool, u8) {
     let kind = match &way.endpoint {
         Endpoint::Direct(_) => 0,
         Endpoint::Server(_, serial) if !serial.contains(':') => 1,
@@ -60,7 +60,7 @@ fn rank(way: &Way) -> (bool, bool, u8) {
     (!way.is_usable, !way.was_kept, kind)
 }
 
-fn leads_to_same(one: &Way, other: &Way) -> bool {
+fn leads_to_same(one: &Route, other: &Route) -> bool {
     let here = address(&one.endpoint);
     if here.is_some() && here == address(&other.endpoint) {
         return true;
@@ -96,8 +96,8 @@ mod tests {
     use crate::options::DEFAULT_SERVER;
     use crate::wire::Server;
 
-    fn listed(serial: &str, identity: &str) -> Way {
-        Way {
+    fn listed(serial: &str, identity: &str) -> Route {
+        Route {
             endpoint: Endpoint::Server(Server::new(DEFAULT_SERVER), serial.to_owned()),
             is_usable: true,
             identity: Identity::new(identity, identity),
@@ -105,8 +105,8 @@ mod tests {
         }
     }
 
-    fn direct(address: &str, identity: &str) -> Way {
-        Way {
+    fn direct(address: &str, identity: &str) -> Route {
+        Route {
             endpoint: Endpoint::Direct(DirectAddress::Tcp(address.parse().unwrap())),
             is_usable: true,
             identity: Identity::new(identity, identity),
@@ -114,8 +114,8 @@ mod tests {
         }
     }
 
-    fn broken(way: Way) -> Way {
-        Way {
+    fn broken(way: Route) -> Route {
+        Route {
             is_usable: false,
             ..way
         }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_phone_on_the_network_stays_that_when_it_is_charged() {
-        let network = Way {
+        let network = Route {
             was_kept: true,
             ..listed("192.168.1.5:5555", "A")
         };

@@ -12,7 +12,7 @@ use packtrain_drivers::{Connector, DeviceId};
 use crate::agent::Jar;
 use crate::connector::{AdbConnector, Endpoint, Shared};
 use crate::error::AdbError;
-use crate::identity::{self, Identity, Way};
+use crate::identity::{self, Identity, Route};
 use crate::listing::{self, AdbDevice};
 use crate::options::{AdbOptions, StartServer};
 use crate::probe::Profile;
@@ -48,7 +48,7 @@ pub struct Survey {
 
 /// A device that was asked what it is: the way to it, and what leads there with its API level, or why it
 /// cannot be used.
-pub(crate) type Asked = (Way, Result<(Arc<dyn Connector>, Option<u32>), AdbDevice>);
+pub(crate) type Asked = (Route, Result<(Arc<dyn Connector>, Option<u32>), AdbDevice>);
 
 impl Survey {
     /// Of the ways to each device the best; for each way whether it is that.
@@ -274,7 +274,7 @@ impl AdbPool {
                 (Err(device), None)
             }
         };
-        let way = Way {
+        let way = Route {
             endpoint,
             is_usable: result.is_ok(),
             identity,

@@ -15,7 +15,7 @@ use crate::agent::AgentError;
 use crate::command_error::CommandError;
 use crate::device::{AndroidDevice, Result};
 use crate::dump::{self, Dump, DumpFault, Leave};
-use crate::effect::Seen;
+use crate::effect::LastScreen;
 use crate::focus::Focus;
 use crate::wire::WireError;
 
@@ -82,7 +82,7 @@ impl AndroidDevice {
                 Ok(text) => match self.parse(text).await {
                     Ok(dump) => {
                         let screen = self.turned(dump);
-                        self.remember(Some(Seen::of(&screen)));
+                        self.remember(Some(LastScreen::of(&screen)));
                         return Ok(screen);
                     }
                     Err(fault) => said(&fault),

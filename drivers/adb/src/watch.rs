@@ -31,12 +31,12 @@ pub struct AdbWatch {
     devices: BTreeMap<Key, Followed>,
     asking: FuturesUnordered<BoxFuture<'static, (Key, u64, Asked)>>,
     questions: u64,
-    begun: Begun,
+    begun: InitialListing,
 }
 
 /// How much of what was there at the beginning is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Begun {
+enum InitialListing {
     /// Not even what the server has.
     No,
     /// What there is, but not what it is.
@@ -90,8 +90,8 @@ impl AdbPool {
             asking: FuturesUnordered::new(),
             questions: 0,
             begun: match self.options().server {
-                Some(_) => Begun::No,
-                None => Begun::Listed,
+                Some(_) => InitialListing::No,
+                None => InitialListing::Listed,
             },
         };
         for (name, address) in &self.options().direct {
@@ -115,17 +115,17 @@ impl AdbWatch {
                     self.answered(&key, question, asked);
                 }
                 list = self.link.next(&self.pool) => {
-                    if self.begun == Begun::No {
-                        self.begun = Begun::Listed;
+                    if self.begun == InitialListing::No {
+                        self.begun = InitialListing::Listed;
                     }
                     self.listed(list);
                 }
                 () = at(again) => self.ask_again(),
             }
-            if self.begun == Begun::Listed && self.asking.is_empty() {
-                self.begun = Begun::Whole;
+            if self.begun == InitialListing::Listed && self.asking.is_empty() {
+                self.begun = InitialListing::Whole;
             }
-            if self.begun == Begun::Whole {
+            if self.begun == InitialListing::Whole {
                 return self.survey();
             }
         }

@@ -69,7 +69,7 @@ pub(crate) struct BrowserHandle {
 
 /// Whose browser a session has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum BrowserOwner {
     /// Its device's, which stays for other sessions.
     Devices,
     /// Its own.

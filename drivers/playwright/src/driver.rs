@@ -9,7 +9,7 @@ use packtrain_drivers::{
     Fault, NavigateTo, Observation, SessionOptions, WebCommand,
 };
 
-use crate::browser::{BrowserHandle, BrowserLaunch, Whose};
+use crate::browser::{BrowserHandle, BrowserLaunch, BrowserOwner};
 use crate::configuration::Configuration;
 use crate::connector::Shared;
 use crate::host::HostError;
@@ -277,14 +277,14 @@ impl WebDriver {
     async fn browser_for(
         &self,
         configuration: &Configuration,
-    ) -> Result<(BrowserHandle, Whose), DriverError> {
+    ) -> Result<(BrowserHandle, BrowserOwner), DriverError> {
         let got = async {
             let launch = self.shared.launch(configuration)?;
             if launch == self.launch {
-                return Ok((self.browser.clone(), Whose::Devices));
+                return Ok((self.browser.clone(), BrowserOwner::Devices));
             }
             let another = self.shared.browser(configuration.slot.isolation, &launch);
-            Ok((another.await?, Whose::Sessions))
+            Ok((another.await?, BrowserOwner::Sessions))
         };
         got.await.map_err(|error: HostError| DriverError::Lost {
             cause: error.to_string(),

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};
 use crate::locate;
-use crate::reading::{self, Frames, Wanted};
+use crate::reading::{self, Frames, ReadOptions};
 use crate::session::Session;
 use crate::shown::{ShownText, Within};
 use crate::wire;
@@ -259,7 +259,7 @@ async fn not_visible(
     let mut log = Vec::new();
     if let Ok(page) = session.page() {
         log.push(format!("page {}", page.url()));
-        if let Ok(reading) = reading::read(&page, Wanted::default()).await {
+        if let Ok(reading) = reading::read(&page, ReadOptions::default()).await {
             log.extend(find::similar(&reading.aria.list, words));
         }
     }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::locate::{self, Candidate, Reference};
 use crate::read;
-use crate::reading::{self, Frames, Numbered, Place, Wanted, Whereabouts};
+use crate::reading::{self, Frames, Numbered, NumberedElement, Place, ReadOptions};
 use crate::related;
 use crate::session::Session;
 use crate::wire;
@@ -274,7 +274,7 @@ async fn resolve(
 /// The element that a snapshot of this session gave a number to, and no other.
 async fn numbered(session: &Session, number: u32) -> Result<Candidate, DriverError> {
     let found = reading::numbered(&session.page()?, number, &session.numbers).await?;
-    let now = |found: &Whereabouts| match (&found.is, found.number) {
+    let now = |found: &NumberedElement| match (&found.is, found.number) {
         (Some(is), Some(number)) => Some(format!("{is} [e{number}]")),
         _ => None,
     };
@@ -314,7 +314,7 @@ async fn listed(session: &Session, number: u32, limit: Duration) -> Result<Candi
     let nth = usize::try_from(number).unwrap_or(usize::MAX).checked_sub(1);
     loop {
         let page = session.page()?;
-        let aria = reading::read(&page, Wanted::default()).await?.aria;
+        let aria = reading::read(&page, ReadOptions::default()).await?.aria;
         let mut on_page = aria.refs.iter().filter(|entry| entry.is_on_page);
         let entry = nth.and_then(|nth| on_page.nth(nth));
         let found = entry.and_then(|entry| Some((entry, aria.candidate(entry.node)?)));
@@ -375,7 +375,7 @@ pub(crate) async fn absent(
     let mut log = vec![format!("waited {:.1} s", waited.as_secs_f64())];
     if let Ok(page) = session.page() {
         log.push(format!("page {}", page.url()));
-        if let Ok(reading) = reading::read(&page, Wanted::default()).await {
+        if let Ok(reading) = reading::read(&page, ReadOptions::default()).await {
             log.extend(similar(&reading.aria.list, by));
         }
     }

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::observe::Rest;
-use crate::reading::{self, Document, Wanted};
+use crate::reading::{self, Document, ReadOptions};
 use crate::session::{Documents, Session, Tabs};
 
 /// How long an element may take to be ready; Playwright waits for what takes longer.
@@ -247,7 +247,7 @@ impl Lane {
     pub(crate) async fn look(
         &self,
         page: &Page,
-        wanted: Wanted<'_>,
+        wanted: ReadOptions<'_>,
         has_picture: bool,
         (mut asked, limit): (Value, Duration),
     ) -> Option<Look> {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::find::is_navigating;
 use crate::read::{self, Animations};
-use crate::reading::{self, Frames, Place, Reading, Wanted};
+use crate::reading::{self, Frames, Place, ReadOptions, Reading};
 use crate::session::Session;
 use crate::wire;
 
@@ -120,11 +120,11 @@ pub(crate) async fn observe(
     }
 }
 
-fn wanted(options: &ObserveOptions) -> Wanted<'_> {
-    Wanted {
+fn wanted(options: &ObserveOptions) -> ReadOptions<'_> {
+    ReadOptions {
         boxes: true,
         masks: Some(&options.masks),
-        ..Wanted::default()
+        ..ReadOptions::default()
     }
 }
 

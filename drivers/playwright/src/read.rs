@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::aria::Aria;
 use crate::find::FRAME_POLL;
-use crate::reading::{self, Wanted};
+use crate::reading::{self, ReadOptions};
 use crate::session::Session;
 use crate::wire;
 
@@ -27,7 +27,7 @@ const LEFT_PAGES: u32 = 4;
 type Result<T> = std::result::Result<T, DriverError>;
 
 pub(crate) async fn snapshot(session: &Session, detail: SnapshotDetail) -> Result<Observation> {
-    let wanted = Wanted {
+    let wanted = ReadOptions {
         boxes: detail.bounds,
         css: detail.css_selectors,
         numbers: detail.lasting.then_some(&session.numbers),
@@ -146,7 +146,7 @@ pub(crate) async fn await_change(
     let end = Instant::now() + limit;
     loop {
         let page = session.page()?;
-        let aria = reading::read(&page, Wanted::default()).await?.aria;
+        let aria = reading::read(&page, ReadOptions::default()).await?.aria;
         if ScreenMark::of(&aria.tree) != since {
             return snapshot(session, SnapshotDetail::default()).await;
         }

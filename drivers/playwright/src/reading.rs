@@ -138,7 +138,7 @@ impl Document {
 
 /// What is read of a page.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct ReadOptions<'a> {
     pub(crate) boxes: bool,
     pub(crate) css: bool,
     /// The next number for what is listed; without it nothing gets one.
@@ -147,7 +147,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) masks: Option<&'a [String]>,
 }
 
-impl Wanted<'_> {
+impl ReadOptions<'_> {
     /// What the script is asked.
     pub(crate) fn question(self) -> Value {
         let mut question = json!({ "do": "read", "boxes": self.boxes, "css": self.css });
@@ -207,7 +207,7 @@ pub(crate) struct Reading {
 
 /// What became of the element that a number was given to.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Whereabouts {
+pub(crate) struct NumberedElement {
     state: State,
     /// What it was when it got its number: `button "Save"`.
     #[serde(default)]
@@ -235,11 +235,11 @@ pub(crate) enum Numbered {
     /// To this element alone, called as it was then: by this selector, and so called.
     Same(String, String),
     /// The element is called otherwise now.
-    Changed(Whereabouts),
+    Changed(NumberedElement),
     /// It is no longer there.
-    Gone(Whereabouts),
+    Gone(NumberedElement),
     /// Nor is the document that it was in.
-    Left(Whereabouts),
+    Left(NumberedElement),
     /// It was never given.
     Unknown,
 }
@@ -260,14 +260,18 @@ pub(crate) async fn open(page: &Page) -> Result<bool, Error> {
 }
 
 /// Reads a page with its frames.
-pub(crate) async fn read(page: &Page, wanted: Wanted<'_>) -> Result<Reading, DriverError> {
+pub(crate) async fn read(page: &Page, wanted: ReadOptions<'_>) -> Result<Reading, DriverError> {
     let page_itself = document(page, &Place::default(), wanted, READ_TIMEOUT).await;
     let page_itself = page_itself.map_err(|error| wire::translate(&error, "read the page"))?;
     Ok(with_frames(page, wanted, page_itself).await)
 }
 
 /// The page's own document, with what its frames show.
-pub(crate) async fn with_frames(page: &Page, wanted: Wanted<'_>, mut first: Document) -> Reading {
+pub(crate) async fn with_frames(
+    page: &Page,
+    wanted: ReadOptions<'_>,
+    mut first: Document,
+) -> Reading {
     let (width, height) = (first.width, first.height);
     let mut reading = Reading {
         title: Some(std::mem::take(&mut first.title)).filter(|title| !title.is_empty()),
@@ -369,7 +373,7 @@ impl Lines {
     async fn add(
         &mut self,
         page: &Page,
-        wanted: Wanted<'_>,
+        wanted: ReadOptions<'_>,
         reading: &mut Reading,
         document: Document,
         spot: Spot,
@@ -452,7 +456,7 @@ impl Lines {
 async fn document(
     page: &Page,
     place: &Place,
-    wanted: Wanted<'_>,
+    wanted: ReadOptions<'_>,
     limit: Duration,
 ) -> Result<Document, Error> {
     let asked = ask::<Document>(page, place.selector(""), wanted.question(), limit).await;
@@ -566,13 +570,13 @@ async fn whereabouts(
     place: &Place,
     question: Value,
     numbers: &Numbers,
-) -> Result<Option<Whereabouts>, DriverError> {
+) -> Result<Option<NumberedElement>, DriverError> {
     let limit = if place.is_page() {
         READ_TIMEOUT
     } else {
         FRAME_TIMEOUT
     };
-    match ask::<Whereabouts>(page, place.selector(""), question, limit).await {
+    match ask::<NumberedElement>(page, place.selector(""), question, limit).await {
         Ok(found) => {
             if let (Some(number), Some(is)) = (found.number, &found.is) {
                 let (role, name) = is.split_once(' ').unwrap_or((is, ""));

@@ -8,7 +8,7 @@ use packtrain_drivers::selector::{CompiledSelector, NodeSelector, resolve};
 
 use crate::locate::Candidate;
 use crate::read;
-use crate::reading::{self, Wanted};
+use crate::reading::{self, ReadOptions};
 use crate::session::Session;
 
 /// Whether a selector needs more than its own block.
@@ -33,9 +33,9 @@ pub(crate) async fn await_related(
     let end = Instant::now() + limit;
     loop {
         let page = session.page()?;
-        let wanted = Wanted {
+        let wanted = ReadOptions {
             boxes: true,
-            ..Wanted::default()
+            ..ReadOptions::default()
         };
         let aria = reading::read(&page, wanted).await?.aria;
         let resolution = resolve(&aria.tree, &compiled);

@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::browser::{BrowserHandle, Whose};
+use crate::browser::{BrowserHandle, BrowserOwner};
 use crate::configuration::{Configuration, Engine};
 use crate::context::context_options;
 use crate::downloads::Downloads;
@@ -57,7 +57,7 @@ const TIMERS: &str = include_str!("page/timers.js");
 /// An open context.
 pub(crate) struct Session {
     pub(crate) browser: BrowserHandle,
-    whose: Whose,
+    whose: BrowserOwner,
     engine: Engine,
     pub(crate) context: BrowserContext,
     pub(crate) tabs: Arc<Tabs>,
@@ -128,7 +128,7 @@ pub(crate) struct DialogPlan {
 
 impl Session {
     pub(crate) async fn open(
-        (browser, whose): (BrowserHandle, Whose),
+        (browser, whose): (BrowserHandle, BrowserOwner),
         configuration: &Configuration,
         emulated: Option<&DeviceDescriptor>,
         options: SessionOptions,
@@ -264,7 +264,7 @@ impl Session {
             Err(_) => tracing::warn!("a browser context did not close in time"),
         }
         self.tabs.downloads.reported(DOWNLOAD_FAILED_TIMEOUT).await;
-        if self.whose == Whose::Sessions {
+        if self.whose == BrowserOwner::Sessions {
             let release = self.browser.clone().release();
             let _ = tokio::time::timeout(RELEASE_TIMEOUT, release).await;
         }

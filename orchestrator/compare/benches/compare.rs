@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use packtrain_compare::align::{self, Prepared, Texts};
 use packtrain_compare::answer::{ClusterKind, Trail};
-use packtrain_compare::attribute::{Name, Standing, Table};
+use packtrain_compare::attribute::{CellVerdict, Name, Table};
 use packtrain_compare::input::{Cell, OutcomeKind, Run, Session, Step, StepStatus};
 use packtrain_model::screen::{ScreenNode, ScreenTree};
 
@@ -125,9 +125,9 @@ fn attribution(out: &mut impl Write) -> std::io::Result<()> {
     let of = |is_bad: &mut dyn FnMut(&BTreeMap<String, String>) -> bool| {
         let standing = |cell| {
             if is_bad(cell) {
-                Standing::Bad
+                CellVerdict::Bad
             } else {
-                Standing::Good
+                CellVerdict::Good
             }
         };
         cells.iter().map(standing).collect::<Vec<_>>()

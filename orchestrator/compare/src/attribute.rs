@@ -49,7 +49,7 @@ pub struct Name {
 
 /// How a cell did with regard to one thing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Standing {
+pub enum CellVerdict {
     /// It says nothing of it: infrastructure, cancelled, not run, not recorded.
     #[default]
     Absent,
@@ -91,7 +91,7 @@ impl Table {
     }
 
     /// Standings as given, in the order of the table's cells; equal cells may change places.
-    fn sorted(&self, standings: &[Standing]) -> Vec<Standing> {
+    fn sorted(&self, standings: &[CellVerdict]) -> Vec<CellVerdict> {
         let standing = |place: &usize| standings.get(*place).copied().unwrap_or_default();
         let mut sorted: Vec<_> = self
             .cells
@@ -104,12 +104,12 @@ impl Table {
 
     /// Judges what several sets of cells have in common. The more there are to judge, the smaller
     /// each one's chance has to be; equal sets, and those too small for any answer, do not count.
-    pub fn judge(&self, sets: &[(ClusterKind, Vec<Standing>)]) -> Vec<Finding> {
+    pub fn judge(&self, sets: &[(ClusterKind, Vec<CellVerdict>)]) -> Vec<Finding> {
         let sets: Vec<_> = sets
             .iter()
             .map(|(kind, standings)| (*kind, self.sorted(standings)))
             .collect();
-        let mut testable: Vec<(f64, &Vec<Standing>)> = Vec::new();
+        let mut testable: Vec<(f64, &Vec<CellVerdict>)> = Vec::new();
         let searched: Vec<Searched> = sets
             .iter()
             .map(|(_, standings)| {
@@ -123,7 +123,7 @@ impl Table {
             .collect();
         // Holm's procedure: the least probable has to pass against all, the next against the rest.
         testable.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-        let mut factors: Vec<(f64, &Vec<Standing>)> = Vec::new();
+        let mut factors: Vec<(f64, &Vec<CellVerdict>)> = Vec::new();
         let mut failed = false;
         for (place, (chance, standings)) in testable.iter().enumerate() {
             let factor = (testable.len() - place) as f64;
@@ -299,13 +299,17 @@ enum Outcome {
 }
 
 impl Searched {
-    fn new(table: &Table, standings: &[Standing]) -> Self {
-        let of = |standing: Standing| {
+    fn new(table: &Table, standings: &[CellVerdict]) -> Self {
+        let of = |standing: CellVerdict| {
             let places = (0..table.cells.len())
                 .filter(|cell| standings.get(*cell).copied().unwrap_or_default() == standing);
             Bits::of(table.cells.len(), places)
         };
-        let (good, flaky, bad) = (of(Standing::Good), of(Standing::Flaky), of(Standing::Bad));
+        let (good, flaky, bad) = (
+            of(CellVerdict::Good),
+            of(CellVerdict::Flaky),
+            of(CellVerdict::Bad),
+        );
         let counts = Counts {
             good: good.count(),
             flaky: flaky.count(),

@@ -19,7 +19,7 @@ const LONGEST_TITLE: usize = 30;
 
 /// The verdict: `1 of 3 failed: phone, step 1: link Reports is hidden by CSS.` It counts sessions.
 pub fn headline(run: &Run, cells: &[Cell], clusters: &[Cluster]) -> String {
-    let told = Told {
+    let told = HeadlineInput {
         run,
         cells,
         clusters,
@@ -124,13 +124,13 @@ fn joined(begin: &str, clauses: &[Clause], texts: &[String]) -> String {
     line
 }
 
-struct Told<'a> {
+struct HeadlineInput<'a> {
     run: &'a Run,
     cells: &'a [Cell],
     clusters: &'a [Cluster],
 }
 
-impl Told<'_> {
+impl HeadlineInput<'_> {
     fn of(&self, kind: OutcomeKind) -> impl Iterator<Item = (usize, &Session)> {
         let sessions = self.run.sessions.iter().enumerate();
         sessions.filter(move |(_, session)| session.outcome == kind)

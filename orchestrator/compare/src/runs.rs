@@ -17,7 +17,7 @@ pub use answer::{Change, ChangeKind, ChangeStatus, RunComparison, Unknown};
 pub use baseline::{Approved, Baselines, Entry, Stored};
 
 use crate::input::{Pictures, Run};
-use against::Before;
+use against::ReferenceRun;
 
 /// Compares a run with an earlier one. Cells are equal in device and values, steps in place or words.
 pub fn compare(
@@ -27,7 +27,7 @@ pub fn compare(
 ) -> RunComparison {
     let mut base = side::Side::new(base, base_pictures);
     let mut run = side::Side::new(run, pictures);
-    against::compare(&mut run, Before::Run(&mut base), fail_on)
+    against::compare(&mut run, ReferenceRun::Run(&mut base), fail_on)
 }
 
 /// Compares a run with its baselines.
@@ -37,7 +37,7 @@ pub fn compare_with_baselines(
     fail_on: &[ChangeKind],
 ) -> RunComparison {
     let mut run = side::Side::new(run, pictures);
-    against::compare(&mut run, Before::Baselines(baselines), fail_on)
+    against::compare(&mut run, ReferenceRun::Baselines(baselines), fail_on)
 }
 
 #[cfg(test)]

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use packtrain_drivers::DeviceId;
 use packtrain_terminal::exit::CliError;
-use packtrain_toolsets::tools::Equipped;
+use packtrain_toolsets::tools::EquippedToolset;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 
 use super::activity::Activity;
-use super::held::Held;
-use super::project::{Project, Using};
+use super::held::HeldDevice;
+use super::project::{Project, ProjectGuard};
 use super::runs::AgentRun;
-use super::wire::AgentNews;
+use super::wire::AgentSummary;
 
 /// The most runs that are remembered of an agent, and that it has under way.
 const RUNS: usize = 64;
@@ -69,7 +69,7 @@ pub struct Agent {
     /// How it came.
     pub transport: Transport,
     /// What it works in.
-    pub project: Using,
+    pub project: ProjectGuard,
     /// Cancelled when it is gone.
     pub gone: CancellationToken,
     /// Its session over HTTP.
@@ -87,8 +87,8 @@ pub struct Agent {
 struct State {
     name: String,
     protocol: Option<String>,
-    equipped: Equipped,
-    held: BTreeMap<String, Arc<Held>>,
+    equipped: EquippedToolset,
+    held: BTreeMap<String, Arc<HeldDevice>>,
     /// The devices that calls of it wait for.
     wanted: Vec<DeviceId>,
     runs: Vec<Arc<AgentRun>>,
@@ -159,12 +159,12 @@ impl Agent {
     }
 
     /// What it has equipped.
-    pub fn equipped(&self) -> Equipped {
+    pub fn equipped(&self) -> EquippedToolset {
         self.state.lock().equipped.clone()
     }
 
     /// Equips a toolset, or none.
-    pub fn equip(&self, equipped: Equipped) {
+    pub fn equip(&self, equipped: EquippedToolset) {
         self.state.lock().equipped = equipped;
     }
 
@@ -180,7 +180,7 @@ impl Agent {
     }
 
     /// Gives it a device; the device goes back at once when the agent has gone meanwhile.
-    pub(crate) fn give(&self, held: Arc<Held>) {
+    pub(crate) fn give(&self, held: Arc<HeldDevice>) {
         let mut state = self.state.lock();
         if self.gone.is_cancelled() {
             held.abandon();
@@ -190,17 +190,17 @@ impl Agent {
     }
 
     /// A device of its own.
-    pub fn held(&self, handle: &str) -> Option<Arc<Held>> {
+    pub fn held(&self, handle: &str) -> Option<Arc<HeldDevice>> {
         self.state.lock().held.get(handle).cloned()
     }
 
     /// Everything it has.
-    pub fn all_held(&self) -> Vec<Arc<Held>> {
+    pub fn all_held(&self) -> Vec<Arc<HeldDevice>> {
         self.state.lock().held.values().cloned().collect()
     }
 
     /// Takes a device out of its hands.
-    pub fn take(&self, handle: &str) -> Option<Arc<Held>> {
+    pub fn take(&self, handle: &str) -> Option<Arc<HeldDevice>> {
         self.state.lock().held.remove(handle)
     }
 
@@ -227,9 +227,9 @@ impl Agent {
         state.runs.iter().find(|run| run.handle == handle).cloned()
     }
 
-    fn news(&self) -> AgentNews {
+    fn news(&self) -> AgentSummary {
         let state = self.state.lock();
-        AgentNews {
+        AgentSummary {
             id: self.id.clone(),
             name: state.name.clone(),
             transport: self.transport.word().to_owned(),
@@ -278,16 +278,16 @@ impl Drop for Acquiring<'_> {
 
 /// Everybody who is connected. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Agents(Arc<Mutex<Everybody>>);
+pub struct Agents(Arc<Mutex<AgentTable>>);
 
 #[derive(Default)]
-struct Everybody {
+struct AgentTable {
     /// By number, so first come first.
     agents: BTreeMap<u64, Arc<Agent>>,
     last: u64,
 }
 
-impl Everybody {
+impl AgentTable {
     fn add(
         &mut self,
         transport: Transport,
@@ -299,7 +299,7 @@ impl Everybody {
         let agent = Arc::new(Agent {
             id: format!("a{}", self.last),
             transport,
-            project: Using::of(project),
+            project: ProjectGuard::of(project),
             gone: CancellationToken::new(),
             session,
             requester,
@@ -309,7 +309,7 @@ impl Everybody {
             state: Mutex::new(State {
                 name: "an agent".to_owned(),
                 protocol: None,
-                equipped: Equipped::default(),
+                equipped: EquippedToolset::default(),
                 held: BTreeMap::new(),
                 wanted: Vec::new(),
                 runs: Vec::new(),
@@ -352,9 +352,9 @@ impl Agents {
         transport: Transport,
         project: Arc<Project>,
         session: Option<String>,
-    ) -> Present {
+    ) -> AgentGuard {
         let agent = self.0.lock().add(transport, project, session, None);
-        Present {
+        AgentGuard {
             agents: self.clone(),
             agent,
         }
@@ -419,7 +419,7 @@ impl Agents {
     }
 
     /// Everybody, first come first.
-    pub fn news(&self) -> Vec<AgentNews> {
+    pub fn news(&self) -> Vec<AgentSummary> {
         self.all().iter().map(|agent| agent.news()).collect()
     }
 
@@ -477,19 +477,19 @@ impl Agents {
 }
 
 /// That somebody is connected, as long as this lives.
-pub struct Present {
+pub struct AgentGuard {
     agents: Agents,
     agent: Arc<Agent>,
 }
 
-impl Present {
+impl AgentGuard {
     /// The agent.
     pub const fn agent(&self) -> &Arc<Agent> {
         &self.agent
     }
 }
 
-impl Drop for Present {
+impl Drop for AgentGuard {
     fn drop(&mut self) {
         self.agents.forget(&self.agent);
     }

@@ -14,7 +14,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use super::build_id::build;
 pub use super::place::DaemonState;
 use super::place::Place;
-use super::wire::{self, Answer, DeviceNews, DevicesNews, Hello, ProjectKey, VERSION, Wants};
+use super::wire::{self, Answer, DeviceList, DeviceSummary, Hello, ProjectKey, Request, VERSION};
 
 /// How long a daemon may take to come up.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
@@ -98,7 +98,7 @@ pub async fn usable(project: &ProjectKey) -> Result<Option<DaemonState>, CliErro
     let Some(state) = running()?.filter(|state| state.build != build()) else {
         return running();
     };
-    let asked = ask_for::<Vec<String>>(&state.socket, project.clone(), Wants::Retire).await;
+    let asked = ask_for::<Vec<String>>(&state.socket, project.clone(), Request::Retire).await;
     // One that does not know what is asked does not tell who uses it.
     let users = asked.unwrap_or_else(|_| vec!["its agents or runs".to_owned()]);
     let begun = Instant::now();
@@ -152,7 +152,7 @@ fn start(project: &ProjectKey, place: &Place, idle: Option<u64>) -> Result<(), C
 pub async fn ask(
     socket: &PathBuf,
     project: ProjectKey,
-    wants: Wants,
+    wants: Request,
 ) -> Result<Connection, CliError> {
     let gone = |error: &std::io::Error| {
         CliError::infrastructure("cannot talk to the daemon")
@@ -196,7 +196,7 @@ pub async fn ask(
 pub async fn ask_for<T: DeserializeOwned>(
     socket: &PathBuf,
     project: ProjectKey,
-    wants: Wants,
+    wants: Request,
 ) -> Result<T, CliError> {
     let answer = ask(socket, project, wants).await?.answer;
     serde_json::from_value(answer).map_err(|error| {
@@ -206,9 +206,9 @@ pub async fn ask_for<T: DeserializeOwned>(
 
 /// The devices that the daemon has for a project, or else the phones that it has for others, with who
 /// has them; `None` when it has none.
-pub async fn devices(project: ProjectKey) -> Option<Vec<DeviceNews>> {
+pub async fn devices(project: ProjectKey) -> Option<Vec<DeviceSummary>> {
     let state = running().ok()??;
-    let asked = ask_for::<DevicesNews>(&state.socket, project, Wants::Devices { open: false });
+    let asked = ask_for::<DeviceList>(&state.socket, project, Request::Devices { open: false });
     let devices = asked.await.ok()?.devices;
     (!devices.is_empty()).then_some(devices)
 }

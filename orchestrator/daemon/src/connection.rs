@@ -21,7 +21,7 @@ use super::lent;
 use super::place::DaemonState;
 use super::serve::Answers;
 use super::sessions;
-use super::wire::{self, Answer, DevicesNews, Hello, Problem, Wants, other_build};
+use super::wire::{self, Answer, DeviceList, Hello, Problem, Request, other_build};
 
 /// What asks for the end, in every version and build; and for the end when nobody uses it.
 const STOP: &str = "stop";
@@ -86,37 +86,37 @@ async fn converse<S: Answers>(
         return refuse(&mut writer, CliError::misuse("that is no request")).await;
     };
     match wants {
-        Wants::Status => grant(&mut writer, state).await,
-        Wants::Agents => grant(&mut writer, &hub.agents.news()).await,
-        Wants::EndAgent(id) => {
+        Request::Status => grant(&mut writer, state).await,
+        Request::Agents => grant(&mut writer, &hub.agents.news()).await,
+        Request::EndAgent(id) => {
             let ended = hub.end(&id).await;
             grant(&mut writer, &json!({ "ended": ended })).await
         }
         // Answered above.
-        Wants::Stop | Wants::Retire => Ok(()),
+        Request::Stop | Request::Retire => Ok(()),
         // Who has a device is so whatever has become of the configuration.
-        Wants::Devices { open: false } => {
+        Request::Devices { open: false } => {
             let devices = hub.devices(&project).await;
-            grant(&mut writer, &DevicesNews { devices }).await
+            grant(&mut writer, &DeviceList { devices }).await
         }
-        Wants::Devices { open: true } => match hub.project(project, files).await {
+        Request::Devices { open: true } => match hub.project(project, files).await {
             Ok(project) => {
                 let devices = project.devices().await;
                 // Whoever is answered uses it no more.
                 drop(project);
-                grant(&mut writer, &DevicesNews { devices }).await
+                grant(&mut writer, &DeviceList { devices }).await
             }
             Err(error) => refuse(&mut writer, error).await,
         },
-        Wants::Session(request) => match hub.project(project, files).await {
+        Request::Session(request) => match hub.project(project, files).await {
             Ok(project) => sessions::carry_out(*request, &hub, &project, reader, writer).await,
             Err(error) => refuse(&mut writer, error).await,
         },
-        Wants::Device(request) => match hub.project(project, files).await {
+        Request::Device(request) => match hub.project(project, files).await {
             Ok(project) => lent::lend(request, &hub, &project, reader, writer).await,
             Err(error) => refuse(&mut writer, error).await,
         },
-        Wants::Mcp { toolset } => {
+        Request::Mcp { toolset } => {
             let opened = async {
                 let project = hub.project(project, files).await?;
                 // An agent's first list has them all.
@@ -136,7 +136,7 @@ async fn converse<S: Answers>(
             };
             grant(&mut writer, &json!({ "agent": present.agent().id })).await?;
             let gone = present.agent().gone.clone();
-            let (reader, hung_up) = Watched::new(reader);
+            let (reader, hung_up) = EofReader::new(reader);
             let serving = async {
                 if let Ok(serving) = server.serve_with_ct((reader, writer), gone.clone()).await {
                     // That it broke off is its end.
@@ -182,12 +182,12 @@ pub(crate) async fn refuse(
 }
 
 /// A reader whose end is told.
-struct Watched<R> {
+struct EofReader<R> {
     inner: R,
     ended: CancellationToken,
 }
 
-impl<R> Watched<R> {
+impl<R> EofReader<R> {
     fn new(inner: R) -> (Self, CancellationToken) {
         let ended = CancellationToken::new();
         let watched = Self {
@@ -198,7 +198,7 @@ impl<R> Watched<R> {
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for EofReader<R> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -24,7 +24,7 @@ use tokio::sync::{RwLock, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::session::{End, NewRun, Watched, driven_by};
+use self::session::{End, NewRun, RecordingStore, driven_by};
 use super::activity::Activity;
 use super::agents::{Acquiring, Agent};
 use super::toolbox::Toolbox;
@@ -48,7 +48,7 @@ pub enum NotHeld {
 }
 
 /// A device in the hands of an agent.
-pub struct Held {
+pub struct HeldDevice {
     /// What the agent names it by; nobody else knows it.
     pub handle: String,
     /// The device.
@@ -65,7 +65,7 @@ pub struct Held {
     closed: CancellationToken,
     /// Why the journal is not whole, when it is not.
     unwritten: Arc<OnceLock<String>>,
-    seen: Mutex<Seen>,
+    seen: Mutex<RecentViews>,
     /// Who has it carries out several actions, which no other's come between.
     turn: tokio::sync::Mutex<()>,
     activity: Arc<Activity>,
@@ -74,7 +74,7 @@ pub struct Held {
 }
 
 #[derive(Default)]
-struct Seen {
+struct RecentViews {
     next: u64,
     readings: VecDeque<(u64, String)>,
     /// The reading that was told last, as a whole.
@@ -82,7 +82,7 @@ struct Seen {
     pictures: VecDeque<(u64, Arc<Vec<u8>>)>,
 }
 
-impl Held {
+impl HeldDevice {
     /// Leases the first of these devices that can be had for an agent, begins its run, and gives it to the
     /// agent.
     ///
@@ -195,7 +195,7 @@ impl Held {
             ..SessionOrder::alone(run.clone(), trail, device.clone())
         };
         let unwritten = Arc::default();
-        let store = Watched {
+        let store = RecordingStore {
             disk: Disk::new(writer),
             failure: Arc::clone(&unwritten),
         };

@@ -19,9 +19,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::agents::{Agent, Agents, Present, Requester, Transport, Update};
-use super::project::{self, Checks, Project, Using};
-use super::wire::{DeviceNews, ProjectKey};
+use super::agents::{Agent, AgentGuard, Agents, Requester, Transport, Update};
+use super::project::{self, Checks, Project, ProjectGuard};
+use super::wire::{DeviceSummary, ProjectKey};
 
 /// How long whoever has no session may be silent.
 const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
@@ -39,7 +39,7 @@ const GIVE_UP_POLL: Duration = Duration::from_millis(10);
 
 /// What there is of one project. Whoever opens or closes it has the lock.
 #[derive(Default)]
-struct Place {
+struct ProjectSlot {
     open: Option<Open>,
     /// Cancelled when what it was before is closed.
     closing: Option<CancellationToken>,
@@ -91,7 +91,7 @@ pub struct Hub {
     /// Those who are there.
     pub agents: Agents,
     /// Held for moments only.
-    projects: Mutex<BTreeMap<ProjectKey, Arc<tokio::sync::Mutex<Place>>>>,
+    projects: Mutex<BTreeMap<ProjectKey, Arc<tokio::sync::Mutex<ProjectSlot>>>>,
     /// The phones of all projects: whoever has one has it before all others.
     phones: SharedDevices,
     arbiter: ArbiterHandle,
@@ -134,7 +134,11 @@ impl Hub {
     ///
     /// # Errors
     /// As [`Project::open`], and the next one who asks tries again; or when what it was is in use.
-    pub async fn project(self: &Arc<Self>, key: ProjectKey, files: u64) -> Result<Using, CliError> {
+    pub async fn project(
+        self: &Arc<Self>,
+        key: ProjectKey,
+        files: u64,
+    ) -> Result<ProjectGuard, CliError> {
         let place = Arc::clone(self.projects.lock().entry(key.clone()).or_default());
         let mut place = place.lock().await;
         let is_old = match &place.open {
@@ -165,7 +169,7 @@ impl Hub {
             }
         };
         open.unused = None;
-        Ok(Using::of(Arc::clone(&open.project)))
+        Ok(ProjectGuard::of(Arc::clone(&open.project)))
     }
 
     /// Waits until nobody uses a project, for the moment that it takes whoever was answered to go.
@@ -233,7 +237,7 @@ impl Hub {
 
     /// The devices of a project that is open; of others the phones that projects have. With who has
     /// them.
-    pub(crate) async fn devices(&self, key: &ProjectKey) -> Vec<DeviceNews> {
+    pub(crate) async fn devices(&self, key: &ProjectKey) -> Vec<DeviceSummary> {
         match self.opened(key) {
             Some(project) => project.devices().await,
             None => {
@@ -301,7 +305,7 @@ impl Hub {
     }
 
     /// Takes in an agent at the other end of a connection.
-    pub fn join(&self, transport: Transport, project: Arc<Project>) -> Present {
+    pub fn join(&self, transport: Transport, project: Arc<Project>) -> AgentGuard {
         self.agents.join(transport, project, None)
     }
 
@@ -309,7 +313,7 @@ impl Hub {
     ///
     /// # Errors
     /// When the session has ended, or its toolset is not there any more.
-    pub fn visit(&self, visitor: &Visitor, project: Arc<Project>) -> Result<Present, CliError> {
+    pub fn visit(&self, visitor: &Visitor, project: Arc<Project>) -> Result<AgentGuard, CliError> {
         let id = visitor.session().unwrap_or_default().to_owned();
         let present = self.agents.join(Transport::Http, project, Some(id));
         equip(visitor, present.agent())?;

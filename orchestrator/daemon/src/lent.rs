@@ -22,7 +22,7 @@ use super::client::{self, Connection};
 use super::connection::grant;
 use super::hub::Hub;
 use super::project::Project;
-use super::wire::{self, ProjectKey, Wants};
+use super::wire::{self, ProjectKey, Request};
 
 /// What may wait to be read.
 const WAITING: usize = 8;
@@ -53,7 +53,7 @@ enum Order {
 /// What whoever wants the device is told.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum News {
+enum LoanReply {
     /// Somebody has it; who, in words.
     Waits(String),
     /// It is theirs.
@@ -104,16 +104,16 @@ pub(crate) async fn lend(
     let leased = loop {
         tokio::select! {
             leased = &mut leasing => break leased,
-            Some(reason) = told.recv() => wire::write(&mut writer, &News::Waits(reason)).await?,
+            Some(reason) = told.recv() => wire::write(&mut writer, &LoanReply::Waits(reason)).await?,
             // It hung up.
             None = orders.recv() => return Ok(()),
         }
     };
     let lease = match leased {
         Ok(lease) => lease,
-        Err(error) => return wire::write(&mut writer, &News::Refused(refusal(error))).await,
+        Err(error) => return wire::write(&mut writer, &LoanReply::Refused(refusal(error))).await,
     };
-    wire::write(&mut writer, &News::Lent(lease.device().clone())).await?;
+    wire::write(&mut writer, &LoanReply::Lent(lease.device().clone())).await?;
     // The call is under way at the other end, which hangs up when it is over.
     let _in_use = lease.in_use();
     let lending = async {
@@ -125,7 +125,7 @@ pub(crate) async fn lend(
                 break;
             };
             let events = lease.drain_events();
-            wire::write(&mut writer, &News::Answered { answer, events }).await?;
+            wire::write(&mut writer, &LoanReply::Answered { answer, events }).await?;
         }
         Ok(())
     };
@@ -192,7 +192,7 @@ impl Connector for LentDevice {
         ctx: &'a CommandContext,
     ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
         let borrowing = async {
-            let wants = Wants::Device(LoanRequest {
+            let wants = Request::Device(LoanRequest {
                 device: self.device.id.clone(),
                 holder: self.holder.to_owned(),
                 wait: ctx.remaining(),
@@ -204,12 +204,12 @@ impl Connector for LentDevice {
             })?;
             let info = loop {
                 match wire::read(&mut connection.reader).await {
-                    Ok(Some(News::Waits(reason))) => {
+                    Ok(Some(LoanReply::Waits(reason))) => {
                         render::say(&format!("waiting for {reason}"));
                     }
-                    Ok(Some(News::Lent(info))) => break info,
-                    Ok(Some(News::Refused(error))) => return Err(error),
-                    Ok(Some(News::Answered { .. }) | None) | Err(_) => return Err(hung_up()),
+                    Ok(Some(LoanReply::Lent(info))) => break info,
+                    Ok(Some(LoanReply::Refused(error))) => return Err(error),
+                    Ok(Some(LoanReply::Answered { .. }) | None) | Err(_) => return Err(hung_up()),
                 }
             };
             Ok(Box::new(LentDriver {
@@ -252,7 +252,7 @@ impl Driver for LentDriver {
             let sent = wire::write(writer, &order).await;
             sent.map_err(|_| hung_up())?;
             let mut is_cancelled = false;
-            let reading = wire::read::<News>(reader);
+            let reading = wire::read::<LoanReply>(reader);
             tokio::pin!(reading);
             let news = loop {
                 tokio::select! {
@@ -264,7 +264,7 @@ impl Driver for LentDriver {
                     }
                 }
             };
-            let Ok(Some(News::Answered { answer, events })) = news else {
+            let Ok(Some(LoanReply::Answered { answer, events })) = news else {
                 return Err(hung_up());
             };
             for event in events {

@@ -20,9 +20,9 @@ mod toolbox;
 pub mod wire;
 
 pub use self::activity::UnderWay;
-pub use self::agents::{Agent, Present, Transport, Update};
+pub use self::agents::{Agent, AgentGuard, Transport, Update};
 pub use self::build_id::build;
-pub use self::held::{Held, NotHeld};
+pub use self::held::{HeldDevice, NotHeld};
 pub use self::hub::Hub;
 pub use self::lent::LentDevice;
 pub use self::place::Place;

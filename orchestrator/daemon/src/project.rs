@@ -10,7 +10,7 @@ use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet, FleetError, Shar
 use packtrain_drivers::{Connector, DeviceId, Reach};
 use packtrain_engine::Here;
 use packtrain_terminal::exit::CliError;
-use packtrain_tools::{Caller, Confines, Registry, SharedRegistry, Targets};
+use packtrain_tools::{AgentPermissions, Caller, Registry, SharedRegistry, Targets};
 use packtrain_toolsets::store::ToolsetStore;
 use packtrain_wiring::watch::{AWAY_GRACE, Change, Watch};
 use packtrain_wiring::{DeviceSelection, Wiring};
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::files::Files;
 use super::source_writes::SourceWrites;
 use super::toolbox::{SourceNeeds, Toolbox, own};
-use super::wire::{DeviceNews, ProjectKey};
+use super::wire::{DeviceSummary, ProjectKey};
 
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
@@ -65,16 +65,16 @@ pub struct Project {
 }
 
 /// A project that stays open as long as this is kept.
-pub struct Using(Arc<Project>);
+pub struct ProjectGuard(Arc<Project>);
 
-impl Using {
+impl ProjectGuard {
     pub(crate) fn of(project: Arc<Project>) -> Self {
         project.users.send_modify(|users| *users += 1);
         Self(project)
     }
 }
 
-impl std::ops::Deref for Using {
+impl std::ops::Deref for ProjectGuard {
     type Target = Arc<Project>;
 
     fn deref(&self) -> &Arc<Project> {
@@ -82,7 +82,7 @@ impl std::ops::Deref for Using {
     }
 }
 
-impl Drop for Using {
+impl Drop for ProjectGuard {
     fn drop(&mut self) {
         self.0.users.send_modify(|users| *users -= 1);
     }
@@ -270,7 +270,7 @@ impl Project {
     }
 
     /// The devices, with who has them.
-    pub async fn devices(&self) -> Vec<DeviceNews> {
+    pub async fn devices(&self) -> Vec<DeviceSummary> {
         let statuses = self.fleet.status().await;
         statuses.into_iter().map(news).collect()
     }
@@ -376,13 +376,13 @@ fn made_of(loaded: &Loaded) -> Vec<PathBuf> {
 }
 
 /// What agents may do in a project.
-fn confines(config: &Config, targets: &Targets, root: &Path) -> Confines {
+fn confines(config: &Config, targets: &Targets, root: &Path) -> AgentPermissions {
     let slots = config.devices.web.values().map(|slot| &slot.base_url);
     let apps = targets.named.values().chain([&targets.default]);
     let bases = slots.chain(apps.map(|target| &target.base_url)).flatten();
     let declared = bases.filter_map(|base| base.split_once(':'));
     let declared = declared.map(|(scheme, _)| scheme.trim().to_ascii_lowercase());
-    Confines {
+    AgentPermissions {
         host_commands: config.agents.host_commands,
         device_shell: config.agents.device_shell,
         reach: Reach {
@@ -393,7 +393,7 @@ fn confines(config: &Config, targets: &Targets, root: &Path) -> Confines {
 }
 
 /// A device, with who has it.
-pub(crate) fn news(status: DeviceStatus) -> DeviceNews {
+pub(crate) fn news(status: DeviceStatus) -> DeviceSummary {
     let is_free = matches!(status.state, DeviceState::Absent | DeviceState::Ready);
     let state = match &status.state {
         DeviceState::Absent | DeviceState::Ready => "free".to_owned(),
@@ -402,7 +402,7 @@ pub(crate) fn news(status: DeviceStatus) -> DeviceNews {
         DeviceState::Closing(_) => "being let go of".to_owned(),
         DeviceState::Dead { cause, .. } => format!("restarting after: {cause}"),
     };
-    DeviceNews {
+    DeviceSummary {
         info: status.info,
         state,
         is_free,
@@ -414,19 +414,19 @@ pub(crate) fn news(status: DeviceStatus) -> DeviceNews {
 mod tests {
     use super::*;
 
-    fn of(yaml: &str) -> Confines {
+    fn of(yaml: &str) -> AgentPermissions {
         let config = packtrain_config::parse(yaml, "packtrain.yaml").unwrap();
         confines(&config, &targets(&config), Path::new("/project"))
     }
 
     #[test]
     fn agents_may_do_what_the_configuration_says_and_no_more() {
-        let nothing = Confines {
+        let nothing = AgentPermissions {
             reach: Reach {
                 folder: "/project".into(),
                 ..Reach::default()
             },
-            ..Confines::default()
+            ..AgentPermissions::default()
         };
         assert_eq!(of("{}"), nothing);
         let host = of("agents: {hostCommands: true}");

@@ -23,7 +23,7 @@ use super::connection::{grant, refuse};
 use super::hub::Hub;
 use super::place::Place;
 use super::project::Project;
-use super::wire::{self, ProjectKey, SessionControl, SessionNews, SessionRequest, Wants};
+use super::wire::{self, ProjectKey, Request, SessionControl, SessionNews, SessionRequest};
 
 /// What may wait to be written.
 const WAITING: usize = 64;
@@ -238,7 +238,7 @@ async fn ask(
     project: ProjectKey,
     request: SessionRequest,
 ) -> Result<Connection, CliError> {
-    let wants = || Wants::Session(Box::new(request.clone()));
+    let wants = || Request::Session(Box::new(request.clone()));
     let asked = client::ask(socket, project.clone(), wants()).await;
     let was_killed = client::running()?.is_none() && Place::of_user()?.state().is_some();
     if asked.is_ok() || request.ticket.is_some() || !was_killed {

@@ -12,7 +12,7 @@ use packtrain_tools::Registry;
 use packtrain_toolsets::catalog::Catalog;
 use packtrain_toolsets::store::ToolsetStore;
 use packtrain_workplace::Tools;
-use packtrain_workplace::{sources::Purpose, tool_files};
+use packtrain_workplace::{sources::SourceStartOptions, tool_files};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, RwLock, watch};
@@ -90,10 +90,10 @@ impl Toolbox {
     pub(crate) async fn all(&self, needs: SourceNeeds<'_>) -> Result<&Tools, CliError> {
         let starting = self.tools.get_or_try_init(async || {
             let statuses = needs.fleet.status().await;
-            let purpose = Purpose {
+            let purpose = SourceStartOptions {
                 devices: statuses.into_iter().map(|status| status.info).collect(),
                 arbiter: Some(needs.arbiter),
-                ..Purpose::of("daemon", needs.root)
+                ..SourceStartOptions::of("daemon", needs.root)
             };
             let _starting = self.starting.write().await;
             let started = Tools::start(needs.config, self.registry.clone(), Some(purpose)).await;

@@ -33,7 +33,7 @@ pub struct Hello {
     pub project: ProjectKey,
     /// What the configuration's files hold, as far as that tells one state from another.
     pub state: u64,
-    pub wants: Wants,
+    pub wants: Request,
 }
 
 /// Which project: where its configuration comes from.
@@ -65,7 +65,7 @@ impl ProjectKey {
 /// What is wanted.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wants {
+pub enum Request {
     /// To speak the Model Context Protocol from the next line on.
     Mcp {
         /// The toolset that is equipped from the start.
@@ -130,7 +130,7 @@ pub enum SessionControl {
 
 /// A device and what it is about.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct DeviceNews {
+pub struct DeviceSummary {
     pub info: DeviceInfo,
     /// What it is about, in words: `free`, `in use by ...`.
     pub state: String,
@@ -141,13 +141,13 @@ pub struct DeviceNews {
 
 /// All devices.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct DevicesNews {
-    pub devices: Vec<DeviceNews>,
+pub struct DeviceList {
+    pub devices: Vec<DeviceSummary>,
 }
 
 /// Somebody who is connected.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct AgentNews {
+pub struct AgentSummary {
     pub id: String,
     /// What it calls itself.
     pub name: String,

@@ -14,7 +14,7 @@ use packtrain_model::{
     SessionIndex, Verdict,
 };
 
-use self::devices::{Devices, Place};
+use self::devices::{Devices, QueueEnd};
 use crate::host::DeviceChange;
 use crate::order;
 use crate::resolve::Plan;
@@ -178,7 +178,7 @@ impl Dispatcher {
             } else if self.is_anywhere[index.0] {
                 self.anywhere.push_back(index);
             } else {
-                self.devices.enqueue(index, Place::Back);
+                self.devices.enqueue(index, QueueEnd::Back);
             }
         }
     }

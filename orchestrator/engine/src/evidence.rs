@@ -7,7 +7,7 @@ use packtrain_drivers::{Command, DeviceEvent, Observation, SnapshotDetail};
 use packtrain_model::{ArtifactKind, Outcome, RunEvent, StepIndex};
 
 use crate::journal::{ArtifactContent, NewArtifact};
-use crate::observe::Troubles;
+use crate::observe::ErrorCounts;
 use crate::order::Screenshots;
 use crate::session::SessionContext;
 
@@ -16,8 +16,8 @@ const EVIDENCE_TIMEOUT: Duration = Duration::from_secs(15);
 
 impl SessionContext {
     /// Journals what happened on the device since the last time.
-    pub(crate) async fn journal_device_events(&self, step: StepIndex) -> Troubles {
-        let mut troubles = Troubles::default();
+    pub(crate) async fn journal_device_events(&self, step: StepIndex) -> ErrorCounts {
+        let mut troubles = ErrorCounts::default();
         for report in self.scope.lease.drain_events() {
             troubles.count(&report);
             let download = match &report {

@@ -59,14 +59,14 @@ pub enum DeviceChangeKind {
 /// keeps them is slow.
 #[derive(Clone)]
 pub struct SessionOutput {
-    to: To,
+    to: OutputTarget,
     took: Arc<OnceLock<Duration>>,
     /// The device that it began on, and whether it took the place of the planned one.
     device: Arc<OnceLock<(DeviceId, bool)>>,
 }
 
 #[derive(Clone)]
-enum To {
+enum OutputTarget {
     Journal(Journal),
     Elsewhere(mpsc::Sender<SessionMessage>),
 }
@@ -85,17 +85,17 @@ pub enum SessionMessage {
 impl SessionOutput {
     /// An output into a run's journal.
     pub fn new(journal: Journal) -> Self {
-        Self::to(To::Journal(journal))
+        Self::to(OutputTarget::Journal(journal))
     }
 
     /// An output to a run that is elsewhere, for whoever takes it there. The session waits while so many
     /// messages do.
     pub fn elsewhere(waiting: usize) -> (Self, mpsc::Receiver<SessionMessage>) {
         let (to, messages) = mpsc::channel(waiting);
-        (Self::to(To::Elsewhere(to)), messages)
+        (Self::to(OutputTarget::Elsewhere(to)), messages)
     }
 
-    fn to(to: To) -> Self {
+    fn to(to: OutputTarget) -> Self {
         Self {
             to,
             took: Arc::default(),
@@ -135,8 +135,8 @@ impl SessionOutput {
     pub async fn record(&self, event: RunEvent) {
         self.learn(&event);
         match &self.to {
-            To::Journal(journal) => journal.record(event).await,
-            To::Elsewhere(_) => self.record_at(event, Utc::now()).await,
+            OutputTarget::Journal(journal) => journal.record(event).await,
+            OutputTarget::Elsewhere(_) => self.record_at(event, Utc::now()).await,
         }
     }
 
@@ -144,16 +144,18 @@ impl SessionOutput {
     pub async fn record_at(&self, event: RunEvent, at: DateTime<Utc>) {
         self.learn(&event);
         match &self.to {
-            To::Journal(journal) => journal.record_at(event, at).await,
+            OutputTarget::Journal(journal) => journal.record_at(event, at).await,
             // Nobody takes what is said of a session that was given up.
-            To::Elsewhere(run) => drop(run.send(SessionMessage::Event(event.into(), at)).await),
+            OutputTarget::Elsewhere(run) => {
+                drop(run.send(SessionMessage::Event(event.into(), at)).await)
+            }
         }
     }
 
     pub(crate) fn record_now(&self, event: RunEvent) {
         match &self.to {
-            To::Journal(journal) => journal.record_now(event),
-            To::Elsewhere(run) => {
+            OutputTarget::Journal(journal) => journal.record_now(event),
+            OutputTarget::Elsewhere(run) => {
                 let message = SessionMessage::Event(event.into(), Utc::now());
                 if let Err(mpsc::error::TrySendError::Full(message)) = run.try_send(message) {
                     let run = run.clone();
@@ -167,17 +169,19 @@ impl SessionOutput {
     pub(crate) fn waits(&self, reason: &str) {
         match &self.to {
             // Within a run devices are planned.
-            To::Journal(_) => {}
+            OutputTarget::Journal(_) => {}
             // When there is no room something newer is on its way.
-            To::Elsewhere(run) => drop(run.try_send(SessionMessage::Waits(reason.to_owned()))),
+            OutputTarget::Elsewhere(run) => {
+                drop(run.try_send(SessionMessage::Waits(reason.to_owned())))
+            }
         }
     }
 
     /// Saves a file and journals that it was.
     pub async fn save(&self, artifact: NewArtifact) {
         match &self.to {
-            To::Journal(journal) => journal.save(artifact).await,
-            To::Elsewhere(run) => {
+            OutputTarget::Journal(journal) => journal.save(artifact).await,
+            OutputTarget::Elsewhere(run) => {
                 let (taken, is_taken) = oneshot::channel();
                 if run
                     .send(SessionMessage::File(artifact, taken))

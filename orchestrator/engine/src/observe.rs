@@ -31,12 +31,12 @@ const GIVE_UP_AFTER: u32 = 2;
 
 /// Errors and failed requests of a step.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Troubles {
+pub(crate) struct ErrorCounts {
     pub(crate) console: u32,
     pub(crate) failed_requests: u32,
 }
 
-impl Troubles {
+impl ErrorCounts {
     pub(crate) fn count(&mut self, event: &DeviceEvent) {
         match event {
             DeviceEvent::Logged { level, .. } if level == "error" || level == "warning" => {
@@ -85,7 +85,7 @@ impl SessionContext {
         &self,
         step: StepIndex,
         observed: Observed,
-        troubles: Troubles,
+        troubles: ErrorCounts,
     ) {
         let Observed {
             snapshot,

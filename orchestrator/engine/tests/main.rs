@@ -16,7 +16,7 @@ use packtrain_engine::{
 use packtrain_model::memory::Redactor;
 use packtrain_model::{Blame, CancelCause, Exit, Outcome, RunEvent, RunId};
 use packtrain_testing::in_system;
-use packtrain_tools::{Caller, Confines, Registry, SharedRegistry};
+use packtrain_tools::{AgentPermissions, Caller, Registry, SharedRegistry};
 use tokio::sync::mpsc;
 
 use crate::fleet::{Bench, Fake, registry, trail};
@@ -356,7 +356,7 @@ fn agent(host_commands: bool, device_shell: bool) -> (Caller, Reach) {
         schemes: ["shop".to_owned()].into(),
         folder: "/project".into(),
     };
-    let confines = Confines {
+    let confines = AgentPermissions {
         host_commands,
         device_shell,
         reach: reach.clone(),

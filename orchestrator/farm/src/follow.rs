@@ -46,7 +46,7 @@ pub enum Followed {
 
 /// Reads messages of a stream.
 pub struct Follower {
-    wanted: Wanted,
+    wanted: ConsumerSpec,
     consumer: Option<Consumer>,
     /// A consumer that is being made; not lost when whoever waits looks elsewhere for a moment.
     making: Option<AbortOnDropHandle<Result<Consumer, FarmError>>>,
@@ -81,7 +81,7 @@ impl Link {
 impl Follower {
     fn new(link: &Link, stream: String, filters: Vec<String>, since: Since) -> Self {
         Self {
-            wanted: Wanted {
+            wanted: ConsumerSpec {
                 link: link.clone(),
                 stream,
                 filters,
@@ -190,7 +190,7 @@ impl Follower {
 
 /// The consumer that is wanted.
 #[derive(Clone)]
-struct Wanted {
+struct ConsumerSpec {
     link: Link,
     stream: String,
     filters: Vec<String>,
@@ -201,7 +201,7 @@ struct Wanted {
     delay: Duration,
 }
 
-impl Wanted {
+impl ConsumerSpec {
     async fn consume(self) -> Result<Consumer, FarmError> {
         tokio::time::sleep(self.delay).await;
         let server = |error: &dyn std::error::Error| {

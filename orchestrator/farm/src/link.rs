@@ -214,7 +214,7 @@ impl FarmError {
 
 /// What keeps the farm from working, as far as a connection can tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum FarmOutage {
     /// No server answers.
     Away,
     /// The server does not let this user in any more.
@@ -237,7 +237,7 @@ pub struct Link {
 struct State {
     /// When the server was connected last; `None` while it is not.
     connected: watch::Sender<Option<Instant>>,
-    trouble: watch::Sender<Option<Trouble>>,
+    trouble: watch::Sender<Option<FarmOutage>>,
     /// What the server has refused to this user.
     refusals: Mutex<VecDeque<String>>,
     servers: String,
@@ -355,7 +355,7 @@ impl Link {
     }
 
     /// What keeps the farm from working now.
-    pub fn trouble(&self) -> watch::Receiver<Option<Trouble>> {
+    pub fn trouble(&self) -> watch::Receiver<Option<FarmOutage>> {
         self.state.trouble.subscribe()
     }
 
@@ -363,9 +363,9 @@ impl Link {
     pub(crate) fn learn_of_store(&self, failure: Option<&PublishError>) {
         self.state.trouble.send_if_modified(|trouble| {
             let now = match (&*trouble, failure) {
-                (Some(Trouble::NotStoring(_)), None) => None,
+                (Some(FarmOutage::NotStoring(_)), None) => None,
                 (None, Some(error)) if error.kind() != PublishErrorKind::BrokenPipe => {
-                    Some(Trouble::NotStoring(in_one_line(error)))
+                    Some(FarmOutage::NotStoring(in_one_line(error)))
                 }
                 _ => return false,
             };
@@ -385,7 +385,7 @@ impl Link {
         match tokio::time::timeout(STORE_TIMEOUT, put).await {
             Ok(put) => put.map(drop).map_err(|error| error.to_string()),
             Err(_) => Err(match &*self.state.trouble.borrow() {
-                Some(Trouble::NotStoring(cause)) => cause.clone(),
+                Some(FarmOutage::NotStoring(cause)) => cause.clone(),
                 _ => format!("no answer within {} s", STORE_TIMEOUT.as_secs()),
             }),
         }
@@ -413,7 +413,7 @@ impl Link {
             Some(refusal) => FarmError::Forbidden(refusal),
             None => FarmError::Silent {
                 doing: match &*self.state.trouble.borrow() {
-                    Some(Trouble::NotStoring(cause)) => format!("{doing}: {cause}"),
+                    Some(FarmOutage::NotStoring(cause)) => format!("{doing}: {cause}"),
                     _ => doing.to_owned(),
                 },
                 seconds,
@@ -469,9 +469,9 @@ impl State {
     fn is_away(&self, is_refused: bool) {
         self.trouble.send_if_modified(|trouble| {
             let now = match trouble {
-                Some(Trouble::NotAllowedIn) => return false,
-                _ if is_refused => Trouble::NotAllowedIn,
-                _ => Trouble::Away,
+                Some(FarmOutage::NotAllowedIn) => return false,
+                _ if is_refused => FarmOutage::NotAllowedIn,
+                _ => FarmOutage::Away,
             };
             trouble.replace(now.clone()) != Some(now)
         });

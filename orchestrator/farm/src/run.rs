@@ -36,7 +36,9 @@ use crate::link::{FarmError, Link, in_one_line};
 use crate::live::{Alive, Liveness, Take};
 use crate::names;
 use crate::store::new_id;
-use crate::wire::{Blob, Cancel, DeviceKey, HostAdvert, HostName, Manifest, RunAdvert, Standing};
+use crate::wire::{
+    Blob, Cancel, DeviceKey, HostAdvert, HostName, Manifest, QueuePosition, RunAdvert,
+};
 
 /// How many demands are written at a time.
 const DEMANDS_IN_FLIGHT: usize = 64;
@@ -84,7 +86,7 @@ struct Inner {
     alive: watch::Receiver<Alive>,
     /// Whether an earlier process of the run may have left sessions.
     resumed: bool,
-    standing: watch::Receiver<Option<Standing>>,
+    standing: watch::Receiver<Option<QueuePosition>>,
     _tasks: Vec<AbortOnDropHandle<()>>,
 }
 
@@ -167,7 +169,7 @@ impl FarmHost {
     }
 
     /// Where the run stands; `None` until the broker has said so.
-    pub fn standing(&self) -> watch::Receiver<Option<Standing>> {
+    pub fn standing(&self) -> watch::Receiver<Option<QueuePosition>> {
         self.0.standing.clone()
     }
 
@@ -403,7 +405,7 @@ async fn seal_to_hosts(link: Link, run: RunId, secrets: Secrets) {
     }
 }
 
-async fn standings(mut places: async_nats::Subscriber, tell: watch::Sender<Option<Standing>>) {
+async fn standings(mut places: async_nats::Subscriber, tell: watch::Sender<Option<QueuePosition>>) {
     while let Some(message) = places.next().await {
         if let Ok(standing) = serde_json::from_slice(&message.payload) {
             tell.send_replace(Some(standing));

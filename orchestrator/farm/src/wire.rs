@@ -369,7 +369,7 @@ pub struct Cancel {
 
 /// Where a run stands; sent when that changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct QueuePosition {
     /// The run.
     pub run: RunId,
     /// Who runs it.

@@ -12,7 +12,8 @@ use packtrain_farm::live::{Liveness, Take};
 use packtrain_farm::names::{self, BROKER, DEVICES, LEASES, LIVE};
 use packtrain_farm::store::{Put, Stored};
 use packtrain_farm::wire::{
-    Capacity, Demand, DeviceAdvert, DeviceKey, End, Grant, HostAdvert, Lease, RunAdvert, Standing,
+    Capacity, Demand, DeviceAdvert, DeviceKey, End, Grant, HostAdvert, Lease, QueuePosition,
+    RunAdvert,
 };
 use packtrain_model::{Blame, RunId, SessionId};
 use tokio::task::JoinHandle;
@@ -375,7 +376,7 @@ async fn a_run_is_told_why_it_waits_and_forgotten_when_it_is_done() {
     farm.ask("s1", "android & api>=35").await;
     let broker = farm.broker("one", LONG).await;
     let note = notes.next().await.unwrap();
-    let standing: Standing = serde_json::from_slice(&note.payload).unwrap();
+    let standing: QueuePosition = serde_json::from_slice(&note.payload).unwrap();
     assert_eq!((standing.running, standing.waiting), (0, 1));
     assert_eq!(
         standing.reason.as_deref(),

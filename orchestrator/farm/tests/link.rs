@@ -1,6 +1,6 @@
 //! Connecting.
 
-use packtrain_farm::link::{FarmAddress, FarmError, Link, Trouble};
+use packtrain_farm::link::{FarmAddress, FarmError, FarmOutage, Link};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::AbortOnDropHandle;
@@ -70,7 +70,7 @@ async fn a_user_who_is_shut_out_while_connected_is_told_that_and_not_that_nobody
     let mut trouble = link.trouble();
     assert_eq!(*trouble.borrow(), None);
     nats.kill();
-    let away = trouble.wait_for(|trouble| *trouble == Some(Trouble::Away));
+    let away = trouble.wait_for(|trouble| *trouble == Some(FarmOutage::Away));
     away.await.unwrap();
     let listener = TcpListener::bind(("127.0.0.1", nats.port)).await.unwrap();
     let refusing = AbortOnDropHandle::new(tokio::spawn(async move {
@@ -78,7 +78,7 @@ async fn a_user_who_is_shut_out_while_connected_is_told_that_and_not_that_nobody
             refuse(client).await;
         }
     }));
-    let refused = trouble.wait_for(|trouble| *trouble == Some(Trouble::NotAllowedIn));
+    let refused = trouble.wait_for(|trouble| *trouble == Some(FarmOutage::NotAllowedIn));
     refused.await.unwrap();
     drop(refusing);
 }

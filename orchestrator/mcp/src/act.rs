@@ -17,17 +17,17 @@ pub(super) use self::action::{ActArgs, READING};
 use packtrain_toolsets::catalog;
 
 use super::answers::{answered, failed, why};
-use super::desk::{CALL_TIMEOUT, Desk};
+use super::desk::{AgentContext, CALL_TIMEOUT};
 use super::devices::{unknown_lease, with_doubts};
 use super::look::Stop;
 use super::ours::SnapshotArgs;
 use super::reporter::Reporter;
-use packtrain_daemon::Held;
+use packtrain_daemon::HeldDevice;
 
 /// The most actions of one call.
 const MAX_ACTIONS: usize = 50;
 
-impl Desk {
+impl AgentContext {
     pub(super) async fn act(&self, args: ActArgs, reporter: &Reporter) -> CallToolResult {
         let Some(held) = self.agent.held(&args.lease) else {
             return failed(unknown_lease(&args.lease));
@@ -92,7 +92,7 @@ impl Desk {
     }
 
     /// Why an action can never be done.
-    fn check(&self, held: &Held, action: &Action) -> Result<(), String> {
+    fn check(&self, held: &HeldDevice, action: &Action) -> Result<(), String> {
         let listed = held.listed(&self.project().agent);
         let calls = action.calls(held.device.id.platform(), None)?;
         let is_reading = |tool: &str| action.is_look() && tool == READING;
@@ -108,7 +108,12 @@ impl Desk {
     }
 
     /// Does one action; answers what its tool had to say.
-    async fn carry_out(&self, held: &Held, action: &Action, end: Instant) -> Result<Stop, Stop> {
+    async fn carry_out(
+        &self,
+        held: &HeldDevice,
+        action: &Action,
+        end: Instant,
+    ) -> Result<Stop, Stop> {
         let platform = held.device.id.platform();
         let target = match action.sought(platform) {
             Some(arguments) => {
@@ -129,7 +134,7 @@ impl Desk {
 
     pub(super) async fn tool(
         &self,
-        held: &Held,
+        held: &HeldDevice,
         name: &str,
         arguments: serde_json::Value,
         end: Instant,

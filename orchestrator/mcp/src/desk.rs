@@ -23,7 +23,7 @@ use super::reporter::Reporter;
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What is done for one agent.
-pub(super) struct Desk {
+pub(super) struct AgentContext {
     pub(super) hub: Arc<Hub>,
     pub(super) agent: Arc<Agent>,
     /// Whether it speaks the revision 2026-07-28, or a later one.
@@ -34,7 +34,7 @@ pub(super) struct Desk {
     pub(super) _asking: UnderWay,
 }
 
-impl Desk {
+impl AgentContext {
     pub(super) fn project(&self) -> &Arc<Project> {
         &self.agent.project
     }

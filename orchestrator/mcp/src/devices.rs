@@ -12,18 +12,18 @@ use super::act::ActArgs;
 use packtrain_toolsets::catalog::plain;
 
 use super::answers::{failed, told};
-use super::desk::Desk;
+use super::desk::AgentContext;
 use super::ours::{AcquireArgs, ListArgs, ReleaseArgs};
 use super::reporter::Reporter;
-use packtrain_daemon::wire::DeviceNews;
-use packtrain_daemon::{Held, NotHeld};
+use packtrain_daemon::wire::DeviceSummary;
+use packtrain_daemon::{HeldDevice, NotHeld};
 
 /// How long a device is waited for, its start included, unless the agent says so, and at most. Many clients
 /// wait for 60 s.
 const WAIT: Duration = Duration::from_secs(45);
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
-impl Desk {
+impl AgentContext {
     pub(super) async fn device_list(&self, args: ListArgs) -> CallToolResult {
         let on = match requirement(args.on.as_deref()) {
             Ok(on) => on,
@@ -72,7 +72,7 @@ impl Desk {
     }
 
     /// Why a device is not what it has to be.
-    fn mismatch(&self, on: &Requirement, device: &DeviceNews) -> Option<String> {
+    fn mismatch(&self, on: &Requirement, device: &DeviceSummary) -> Option<String> {
         let advert = DeviceAdvert {
             info: device.info.clone(),
             api: self.project().wiring().api_level(&device.info.id),
@@ -109,7 +109,8 @@ impl Desk {
         };
         let work = &self.hub.work;
         let agent = &self.agent;
-        let held = Held::acquire(agent, &devices, wait.min(LONGEST_WAIT), work, waiting).await;
+        let held =
+            HeldDevice::acquire(agent, &devices, wait.min(LONGEST_WAIT), work, waiting).await;
         match held {
             Ok(held) => {
                 let info = &held.device;
@@ -166,7 +167,7 @@ impl Desk {
         let on = requirement(args.on.as_deref())?;
         let word = args.device.as_deref().unwrap_or_default().trim();
         let devices = self.project().devices().await;
-        let is_meant = |device: &DeviceNews, exactly: bool| {
+        let is_meant = |device: &DeviceSummary, exactly: bool| {
             let id = device.info.id.to_string();
             let platform = device.info.id.platform().as_str();
             match exactly {
@@ -234,7 +235,7 @@ impl Desk {
 }
 
 /// An answer about a device, with what is wrong with the journal of what is done on it.
-pub(super) fn with_doubts(mut result: CallToolResult, held: &Held) -> CallToolResult {
+pub(super) fn with_doubts(mut result: CallToolResult, held: &HeldDevice) -> CallToolResult {
     if let Some(why) = held.unwritten() {
         let text =
             format!("note: this is in no report, the run's journal cannot be written: {why}");

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use packtrain_daemon::Held;
+use packtrain_daemon::HeldDevice;
 use packtrain_drivers::selector::quoted_label;
 use packtrain_model::trail::ToolCall;
 use packtrain_model::yaml::Value;
@@ -15,7 +15,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::act::READING;
 use super::answers::{failed, not_passed, told};
-use super::desk::Desk;
+use super::desk::AgentContext;
 use super::devices::{unknown_lease, with_doubts};
 use super::ours::{ScreenshotArgs, SnapshotArgs};
 
@@ -34,7 +34,7 @@ const MAX_LINES: usize = 400;
 /// Why something was not done; nothing when the device was let go of.
 pub(super) type Stop = Option<String>;
 
-impl Desk {
+impl AgentContext {
     pub(super) async fn snapshot(&self, args: SnapshotArgs) -> CallToolResult {
         let Some(held) = self.agent.held(&args.lease) else {
             return failed(unknown_lease(&args.lease));
@@ -51,7 +51,7 @@ impl Desk {
     /// Looks once the screen has settled so, or shows what is waited for.
     pub(super) async fn look(
         &self,
-        held: &Held,
+        held: &HeldDevice,
         args: &SnapshotArgs,
         settle: &str,
     ) -> Result<(String, serde_json::Value), Stop> {
@@ -127,12 +127,12 @@ impl Desk {
 }
 
 /// The address of a held device's picture.
-pub(super) fn picture_uri(held: &Held, number: u64) -> String {
+pub(super) fn picture_uri(held: &HeldDevice, number: u64) -> String {
     format!("packtrain://screens/{}/{number}.png", held.handle)
 }
 
 /// A picture as a resource.
-pub(super) fn picture(held: &Held, number: u64, bytes: usize) -> Resource {
+pub(super) fn picture(held: &HeldDevice, number: u64, bytes: usize) -> Resource {
     let mut resource = Resource::new(
         picture_uri(held, number),
         format!("{}-{number}.png", held.device.id),

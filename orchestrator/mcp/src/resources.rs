@@ -9,7 +9,7 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
 
 use serde_json::json;
 
-use super::desk::Desk;
+use super::desk::AgentContext;
 use super::look;
 
 /// The most of a file.
@@ -23,7 +23,7 @@ const RUN_FILES: [(&str, &str); 4] = [
     ("junit.xml", "application/xml"),
 ];
 
-impl Desk {
+impl AgentContext {
     pub(super) fn resources(&self) -> Vec<Resource> {
         let mut resources = Vec::new();
         for held in self.agent.all_held() {

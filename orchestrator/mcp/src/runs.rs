@@ -11,7 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::{Value, json};
 
 use super::answers::{failed, told};
-use super::desk::Desk;
+use super::desk::AgentContext;
 use super::ours::{CheckArgs, RunArgs, StartArgs, WaitArgs};
 use super::reporter::Reporter;
 
@@ -24,7 +24,7 @@ const MOST_TRAILS: usize = 200;
 /// The most that one call may ask to try again.
 const MOST_RETRIES: u32 = 10;
 
-impl Desk {
+impl AgentContext {
     pub(super) async fn trail_check(&self, args: CheckArgs, reporter: &Reporter) -> CallToolResult {
         let paths = match self.paths(&args.trails) {
             Ok(paths) => paths,

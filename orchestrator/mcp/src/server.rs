@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use packtrain_daemon::wire::ProjectKey;
-use packtrain_daemon::{Agent, Answers, Hub, Present, Update};
+use packtrain_daemon::{Agent, AgentGuard, Answers, Hub, Update};
 use packtrain_door::front::Visitor;
 use parking_lot::Mutex;
 use rmcp::model::{
@@ -21,7 +21,7 @@ use tokio::sync::{OnceCell, broadcast};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::answers::failed;
-use super::desk::Desk;
+use super::desk::AgentContext;
 use super::reporter::Reporter;
 
 /// The most resources that one session may follow.
@@ -34,7 +34,7 @@ recorded flows: run_start runs them on many devices at once. tools/list has the 
 list-available-tools names all others, and every one can be called by its name or by act.";
 
 /// Who asks.
-enum Who {
+enum ClientIdentity {
     /// Whoever is at the other end of a connection.
     Connected(Arc<Agent>),
     /// Whoever came over HTTP.
@@ -42,7 +42,7 @@ enum Who {
         visitor: Visitor,
         project: ProjectKey,
         /// The agent of its session, from its first request on.
-        session: OnceCell<Present>,
+        session: OnceCell<AgentGuard>,
     },
 }
 
@@ -54,7 +54,7 @@ pub struct AgentServer {
 
 struct Inner {
     hub: Arc<Hub>,
-    who: Who,
+    who: ClientIdentity,
     /// The resources that a session wants to hear of.
     followed: Arc<Mutex<BTreeSet<String>>>,
     /// Tells a session of what changes.
@@ -62,7 +62,7 @@ struct Inner {
 }
 
 impl AgentServer {
-    fn new(hub: &Arc<Hub>, who: Who) -> Self {
+    fn new(hub: &Arc<Hub>, who: ClientIdentity) -> Self {
         Self {
             inner: Arc::new(Inner {
                 hub: Arc::clone(hub),
@@ -74,7 +74,7 @@ impl AgentServer {
     }
 
     /// The agent that asks, and what is done for it.
-    async fn desk(&self, context: &RequestContext<RoleServer>) -> Result<Desk, ErrorData> {
+    async fn desk(&self, context: &RequestContext<RoleServer>) -> Result<AgentContext, ErrorData> {
         let client = context.client_info();
         let name = client.map_or_else(String::new, |client| client.name);
         let version = context.protocol_version();
@@ -83,7 +83,7 @@ impl AgentServer {
         agent.introduce(&name, version.as_ref().map(ToString::to_string));
         let is_modern =
             version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        Ok(Desk {
+        Ok(AgentContext {
             hub: Arc::clone(&self.inner.hub),
             agent,
             is_modern,
@@ -94,16 +94,16 @@ impl AgentServer {
 
     fn is_at_toolset(&self) -> bool {
         match &self.inner.who {
-            Who::Connected(_) => false,
-            Who::Visitor { visitor, .. } => visitor.toolset().is_some(),
+            ClientIdentity::Connected(_) => false,
+            ClientIdentity::Visitor { visitor, .. } => visitor.toolset().is_some(),
         }
     }
 
     async fn agent(&self, name: &str) -> Result<Arc<Agent>, ErrorData> {
         let hub = &self.inner.hub;
         let (visitor, key, session) = match &self.inner.who {
-            Who::Connected(agent) => return Ok(Arc::clone(agent)),
-            Who::Visitor {
+            ClientIdentity::Connected(agent) => return Ok(Arc::clone(agent)),
+            ClientIdentity::Visitor {
                 visitor,
                 project,
                 session,
@@ -183,11 +183,11 @@ fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
 
 impl Answers for AgentServer {
     fn connected(hub: &Arc<Hub>, agent: &Arc<Agent>) -> Self {
-        Self::new(hub, Who::Connected(Arc::clone(agent)))
+        Self::new(hub, ClientIdentity::Connected(Arc::clone(agent)))
     }
 
     fn visited(hub: &Arc<Hub>, visitor: &Visitor, project: ProjectKey) -> Self {
-        let who = Who::Visitor {
+        let who = ClientIdentity::Visitor {
             visitor: visitor.clone(),
             project,
             session: OnceCell::new(),

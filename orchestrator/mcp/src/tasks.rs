@@ -9,12 +9,12 @@ use rmcp::model::{
 };
 
 use super::answers::with_text_in_data;
-use super::desk::Desk;
+use super::desk::AgentContext;
 
 /// How often a client should ask, in milliseconds.
 const POLL_MS: u64 = 2000;
 
-impl Desk {
+impl AgentContext {
     /// The task that stands for a call of `run_wait`; `None` when the call is another one, says itself
     /// how long it waits, or is of a run that is over.
     pub(super) fn as_task(&self, request: &CallToolRequestParams) -> Option<CreateTaskResult> {

@@ -173,7 +173,7 @@ struct Step<'a> {
     outcome: &'static str,
     duration_ms: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<Why<'a>>,
+    problem: Option<FailureReason<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -184,7 +184,7 @@ struct Step<'a> {
 
 /// Why something did not pass.
 #[derive(Serialize)]
-struct Why<'a> {
+struct FailureReason<'a> {
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     blame: Option<Blame>,
@@ -383,7 +383,7 @@ impl<'a> Step<'a> {
             step: step.step.0,
             outcome: step.mark().key(),
             duration_ms: millis(step.duration),
-            problem: Why::of(&step.status),
+            problem: FailureReason::of(&step.status),
             calls: {
                 let recorded = recorded(&step.calls, |call| {
                     (
@@ -400,7 +400,7 @@ impl<'a> Step<'a> {
     }
 }
 
-impl<'a> Why<'a> {
+impl<'a> FailureReason<'a> {
     /// What a status that is an end other than a pass has to say.
     fn of(status: &'a Status) -> Option<Self> {
         let outcome = status.outcome()?;

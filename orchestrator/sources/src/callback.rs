@@ -10,7 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::invocation::{Callback, CallbackError, Does, Entry, Invocations, NoInvocation};
+use crate::invocation::{
+    Callback, CallbackEffect, CallbackError, Entry, Invocations, NoInvocation,
+};
 
 /// The version of the wire.
 const VERSION: i64 = 1;
@@ -178,7 +180,7 @@ impl Callbacks {
             tool,
             arguments,
             arrived: Instant::now(),
-            does: spec.map_or(Does::Call, Does::of),
+            does: spec.map_or(CallbackEffect::Call, CallbackEffect::of),
             answer,
         };
         let answer = async {

@@ -346,7 +346,7 @@ impl Source {
     /// Tells the server that nobody waits for a call any more. It gets no other call before it has
     /// answered anything, nor anybody else the device; a server that does not is stuck, and started again.
     pub(super) fn call_off(self: &Arc<Self>, pending: PendingCall, used: Use, why: &'static str) {
-        let mut doubt = Doubt::about(&used);
+        let mut doubt = LivenessProbe::about(&used);
         let source = Arc::clone(self);
         self.called_off.spawn(async move {
             let grace = source.settings.cancel_grace.max(ALIVE_TIMEOUT);
@@ -385,13 +385,13 @@ impl Drop for Retire {
 }
 
 /// For as long as it is not known whether a process is stuck.
-struct Doubt {
+struct LivenessProbe {
     instance: Arc<Instance>,
     /// Whether it is over with the end of this; one that is stuck is never called again.
     is_settled: bool,
 }
 
-impl Doubt {
+impl LivenessProbe {
     fn about(used: &Use) -> Self {
         let instance = Arc::clone(&used.active.0);
         instance.doubts.send_modify(|doubts| *doubts += 1);
@@ -407,7 +407,7 @@ impl Doubt {
     }
 }
 
-impl Drop for Doubt {
+impl Drop for LivenessProbe {
     fn drop(&mut self) {
         if self.is_settled {
             self.instance.doubts.send_modify(|doubts| *doubts -= 1);

@@ -47,14 +47,14 @@ pub(crate) struct Callback {
     /// When it arrived.
     pub(crate) arrived: Instant,
     /// What it does.
-    pub(crate) does: Does,
+    pub(crate) does: CallbackEffect,
     /// Where the answer goes.
     pub(crate) answer: oneshot::Sender<Result<Answer, CallbackError>>,
 }
 
 /// What a callback does, and so what becomes of it when nobody waits for it any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Does {
+pub(crate) enum CallbackEffect {
     /// It looks at the device: given up at once.
     Look,
     /// It does something to the device: half of it leaves nobody knows what, so it is finished.
@@ -63,7 +63,7 @@ pub(crate) enum Does {
     Call,
 }
 
-impl Does {
+impl CallbackEffect {
     /// By what a tool says about itself.
     pub(crate) fn of(spec: &ToolSpec) -> Self {
         let is_ours = spec.origin == Origin::BuiltIn && spec.access == Access::Session;

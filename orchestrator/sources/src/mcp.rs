@@ -34,7 +34,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio_util::task::AbortOnDropHandle;
 
 pub(super) use self::call::{CallError, CallResult, PendingCall};
-use self::handler::{Handler, Notices, Watched};
+use self::handler::{Handler, Notices, ProgressCalls};
 use self::http::HttpClient;
 pub(super) use self::stdio::{STDOUT, Stdin, StdioTransport};
 use super::settings::Protocol;
@@ -114,7 +114,7 @@ pub(super) struct McpClient {
     peer: Peer<RoleClient>,
     /// Until it is closed.
     service: Mutex<Option<RunningService<RoleClient, Handler>>>,
-    watched: Arc<Watched>,
+    watched: Arc<ProgressCalls>,
     /// As long as the connection is there.
     notices: mpsc::WeakSender<Notice>,
     /// What the server says unasked; for whoever looks after it.
@@ -130,7 +130,7 @@ impl McpClient {
     /// [`ConnectError`].
     pub(super) async fn connect(wire: Wire, protocol: Protocol) -> Result<Self, ConnectError> {
         let (notices, told) = mpsc::channel(NOTICES);
-        let watched = Arc::new(Watched::default());
+        let watched = Arc::new(ProgressCalls::default());
         let weak = notices.downgrade();
         let notices = Notices::new(notices);
         let handler = Handler::new(notices.clone(), Arc::clone(&watched));

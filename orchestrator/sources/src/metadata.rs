@@ -61,14 +61,14 @@ impl RegistryResource {
 
 /// Looks a key up where it may stand; who says nothing, or something of the wrong type, is passed
 /// over.
-struct Said<'a> {
+struct DeclaredMeta<'a> {
     meta: &'a Map<String, Value>,
     registry: Option<&'a Map<String, Value>>,
     given: Option<&'a Map<String, Value>>,
     default: &'a Map<String, Value>,
 }
 
-impl Said<'_> {
+impl DeclaredMeta<'_> {
     fn find<T>(
         &self,
         key: &str,
@@ -105,7 +105,7 @@ pub(super) fn describe(
     tool: &ListedTool,
     registry: &RegistryResource,
 ) -> (ToolSpec, ToolTraits) {
-    let said = Said {
+    let said = DeclaredMeta {
         meta: &tool.meta,
         registry: registry.0.get(&tool.name),
         given: settings.tool_meta.get(&tool.name),

@@ -250,21 +250,21 @@ impl StartOrder {
         };
         let ended = process.ended();
         let came = tokio::select! {
-            connected = over_http => connected.map_or_else(Came::Other, Came::Http),
-            Ok(client) = on_stdio => Came::Stdio(client),
-            how = ended => Came::Ended(how),
+            connected = over_http => connected.map_or_else(FirstSignal::Other, FirstSignal::Http),
+            Ok(client) = on_stdio => FirstSignal::Stdio(client),
+            how = ended => FirstSignal::Ended(how),
         };
         Ok(match came {
-            Came::Http(client) => {
+            FirstSignal::Http(client) => {
                 let ready = instance(client, Some(process), Transport::Http, log);
                 HttpStart::Ready(Box::new(ready))
             }
-            Came::Stdio(client) => {
+            FirstSignal::Stdio(client) => {
                 let ready = instance(client, Some(process), Transport::Stdio, log);
                 HttpStart::Stdio(Box::new(ready))
             }
-            Came::Other(other) => other,
-            Came::Ended(how) => {
+            FirstSignal::Other(other) => other,
+            FirstSignal::Ended(how) => {
                 let tail = log.tail().join("\n").to_lowercase();
                 let taken = ["eaddrinuse", "address already in use", "errno 98"];
                 if taken.iter().any(|sign| tail.contains(sign)) {
@@ -416,7 +416,7 @@ impl StartOrder {
 }
 
 /// What came first.
-enum Came {
+enum FirstSignal {
     Http(McpClient),
     Stdio(McpClient),
     Ended(String),

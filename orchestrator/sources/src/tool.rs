@@ -19,7 +19,7 @@ use super::mcp::{CallError, CallResult, PendingCall};
 use super::metadata::{CONTEXT_ARGUMENT, ContextArgument, ToolTraits, describe};
 use super::results;
 use super::task::Listing;
-use crate::invocation::{Callback, CallbackError, Does, Invocation};
+use crate::invocation::{Callback, CallbackEffect, CallbackError, Invocation};
 
 /// The least that is waited before it is looked again whether something takes too long.
 const MIN_PAUSE: Duration = Duration::from_millis(1);
@@ -167,7 +167,7 @@ impl SourceTool {
                 parts: Some((pending, used)),
             },
             invocation,
-            seen: Seen::default(),
+            seen: CallbackTotals::default(),
         };
         let ending = under_way.drive().await;
         under_way.settle(ending).await
@@ -256,7 +256,7 @@ fn is_refusal(text: &str) -> bool {
 
 /// What a call's callbacks did.
 #[derive(Default)]
-struct Seen {
+struct CallbackTotals {
     callbacks: u32,
     on_device: Duration,
     /// The first that says that nothing can be found out, or that the trail is over.
@@ -295,7 +295,7 @@ struct UnderWay<'a> {
     call: &'a Call<'a>,
     flight: Flight,
     invocation: Invocation,
-    seen: Seen,
+    seen: CallbackTotals,
 }
 
 /// How waiting for an answer ended.
@@ -336,7 +336,7 @@ impl UnderWay<'_> {
                 biased;
                 () = call.session.cancel.cancelled() => return Ending::Cancelled,
                 answer = pending.answer() => {
-                    let under_way = serving.take().filter(|serving| serving.does == Does::Act);
+                    let under_way = serving.take().filter(|serving| serving.does == CallbackEffect::Act);
                     if let (Some(serving), Ok(_)) = (under_way, &answer) {
                         seen.finish(serving, call).await;
                     }
@@ -452,7 +452,7 @@ impl UnderWay<'_> {
 /// A callback that is being served.
 struct Serving<'a> {
     begun: Instant,
-    does: Does,
+    does: CallbackEffect,
     /// When it has taken too long.
     until: Instant,
     work: BoxFuture<'a, Result<Answer, ToolError>>,
@@ -483,7 +483,7 @@ impl<'a> Serving<'a> {
     }
 }
 
-impl Seen {
+impl CallbackTotals {
     /// Lets an action that its tool did not wait for come to its end: cut off in the middle, nobody
     /// would know what it did, and a page would be closed with it.
     async fn finish(&mut self, mut serving: Serving<'_>, call: &Call<'_>) {
@@ -531,7 +531,7 @@ async fn served(serving: &mut Option<Serving<'_>>) -> Option<Result<Answer, Tool
         Some(serving) => tokio::select! {
             biased;
             answer = serving.work.as_mut() => Some(answer),
-            () = serving.answer.closed(), if serving.does == Does::Look => None,
+            () = serving.answer.closed(), if serving.does == CallbackEffect::Look => None,
         },
         None => std::future::pending().await,
     }

@@ -5,7 +5,7 @@ use packtrain_model::Exit;
 use serde_json::json;
 
 use super::{Context, Format, listed};
-use crate::daemon::wire::{AgentNews, Wants};
+use crate::daemon::wire::{AgentSummary, Request};
 use crate::daemon::{Place, client};
 use crate::exit::CliError;
 use crate::{render, runtime};
@@ -47,7 +47,7 @@ fn end(id: &str, context: &Context) -> Result<Exit, CliError> {
     let Some(state) = client::running()? else {
         return Err(CliError::misuse("there is no daemon, so no agent"));
     };
-    let wants = Wants::EndAgent(id.to_owned());
+    let wants = Request::EndAgent(id.to_owned());
     let asked = client::ask_for(&state.socket, context.project_key(), wants);
     let ended: serde_json::Value = runtime::block_on(asked)?;
     match ended["ended"].as_bool() {
@@ -59,9 +59,9 @@ fn end(id: &str, context: &Context) -> Result<Exit, CliError> {
 
 fn list(format: Format, context: &Context) -> Result<Exit, CliError> {
     let asked = async |state: client::DaemonState| {
-        client::ask_for(&state.socket, context.project_key(), Wants::Agents).await
+        client::ask_for(&state.socket, context.project_key(), Request::Agents).await
     };
-    let agents: Vec<AgentNews> = match client::running()? {
+    let agents: Vec<AgentSummary> = match client::running()? {
         Some(state) => runtime::block_on(asked(state))?,
         None => Vec::new(),
     };
@@ -84,7 +84,7 @@ fn token(name: &str) -> Result<Exit, CliError> {
     Ok(Exit::Passed)
 }
 
-fn row(agent: &AgentNews) -> [String; 7] {
+fn row(agent: &AgentSummary) -> [String; 7] {
     [
         agent.id.clone(),
         agent.name.clone(),

@@ -12,13 +12,13 @@ use packtrain_config::{Config, Flags, KeyPath};
 use packtrain_model::Exit;
 use packtrain_model::diagnostic::Diagnostic;
 use packtrain_model::discover::Companion;
-use packtrain_tools::{Registry, Surroundings, check_cycles, check_templates};
+use packtrain_tools::{Registry, TemplateContext, check_cycles, check_templates};
 use serde_json::json;
 
 pub(crate) use self::calls::{Calls, SourceTools};
 use super::{Context, Format, listed};
 use crate::exit::CliError;
-use crate::sources::{self, Purpose, RunningSources};
+use crate::sources::{self, RunningSources, SourceStartOptions};
 use crate::tool_files::{ToolFiles, canonical};
 use crate::{matrix, names, render, runtime, trails};
 
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
                 found.extend(names::of_trail(&parsed.trail, &loaded));
                 let cells = matrix::names(config, &parsed.trail);
                 let given = [given.as_slice(), &cells].concat();
-                let surroundings = Surroundings {
+                let surroundings = TemplateContext {
                     given: &given,
                     is_nested: false,
                 };
@@ -221,7 +221,7 @@ pub(super) fn from_sources(
     registry: Registry,
 ) -> Result<(Registry, usize), CliError> {
     runtime::block_on(async {
-        let purpose = Purpose::of("check", root);
+        let purpose = SourceStartOptions::of("check", root);
         let running = RunningSources::start(config, registry, purpose).await?;
         let registry = running.registry().snapshot();
         running.shutdown().await;

@@ -12,7 +12,7 @@ use packtrain_model::Exit;
 use serde_json::json;
 
 use super::{Context, Format, listed};
-use crate::daemon::wire::{ProjectKey, Wants};
+use crate::daemon::wire::{ProjectKey, Request};
 use crate::daemon::{Place, ServeOptions, build, client, serve};
 use crate::exit::CliError;
 use crate::toolsets::ToolsetStore;
@@ -170,7 +170,7 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
                     let agents = runtime::block_on(client::ask_for::<Vec<serde_json::Value>>(
                         &state.socket,
                         context.project_key(),
-                        Wants::Agents,
+                        Request::Agents,
                     ))?;
                     format!("{} agents", agents.len())
                 }
@@ -197,7 +197,7 @@ async fn stop(project: ProjectKey) -> Result<Exit, CliError> {
             // Somebody has started the next one.
             (Some(_), Some(_)) => return Ok(Exit::Passed),
             (Some(state), None) => {
-                client::ask(&state.socket, project.clone(), Wants::Stop).await?;
+                client::ask(&state.socket, project.clone(), Request::Stop).await?;
                 told = Some(state.pid);
             }
             // One that is starting is told once it can be.

@@ -11,7 +11,7 @@ use packtrain_tools::Registry;
 use super::run::{Prepared, RunRequest, Shown};
 use super::{Context, Workspace};
 use crate::exit::CliError;
-use crate::matrix::Wanted;
+use crate::matrix::MatrixOptions;
 use crate::reports::Copies;
 use crate::site::Site;
 use crate::{render, runtime, trails, wiring};
@@ -108,9 +108,9 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
             base_url: Some(site.base_url()),
             headed: args.headed,
             without_daemon: true,
-            matrix: Wanted {
+            matrix: MatrixOptions {
                 axes: axes.iter().map(ToString::to_string).collect(),
-                ..Wanted::default()
+                ..MatrixOptions::default()
             },
             copies: shown.copies(Copies::default()),
             shown,

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{Context, Format, listed};
 use crate::daemon::client;
-use crate::daemon::wire::DeviceNews;
+use crate::daemon::wire::DeviceSummary;
 use crate::exit::CliError;
 use crate::wiring::{DeviceSelection, Wiring, android};
 use crate::{render, runtime};
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &DevicesArgs, context: &Context) -> Result<Exit, CliErro
 }
 
 /// What there is, and why the rest cannot be used.
-fn show(wiring: &Wiring, warm: Option<&[DeviceNews]>) {
+fn show(wiring: &Wiring, warm: Option<&[DeviceSummary]>) {
     let devices = super::select::known(wiring);
     if devices.is_empty() {
         render::say("no devices; `packtrain doctor` says what is missing");
@@ -82,7 +82,7 @@ fn show(wiring: &Wiring, warm: Option<&[DeviceNews]>) {
 }
 
 /// With who has them, when a daemon keeps them.
-fn table(devices: &[DeviceInfo], warm: Option<&[DeviceNews]>) -> String {
+fn table(devices: &[DeviceInfo], warm: Option<&[DeviceSummary]>) -> String {
     let row = |device: &DeviceInfo| {
         let classifiers: Vec<_> = device.classifiers.iter().map(|c| c.0.as_str()).collect();
         [

@@ -25,11 +25,11 @@ use serde_json::json;
 
 use super::run::warm;
 use super::{Context, Format, Workspace, listed, scaffold, select};
-use crate::daemon::wire::DeviceNews;
+use crate::daemon::wire::DeviceSummary;
 use crate::daemon::{LentDevice, client};
 use crate::exit::CliError;
 use crate::sinks::{self, calls::Calls};
-use crate::sources::{COMMAND_LINE, Purpose, may_call_sources};
+use crate::sources::{COMMAND_LINE, SourceStartOptions, may_call_sources};
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::workplace::{Tools, targets};
 use crate::{render, runtime};
@@ -115,7 +115,7 @@ enum ToolCommand {
 /// `packtrain snapshot`.
 pub(crate) fn snapshot(args: &SnapshotArgs, context: &Context) -> Result<Exit, CliError> {
     let workspace = Workspace::of(context.config(Flags::default())?, Registry::builtin());
-    let wanted = Wanted {
+    let wanted = DeviceRequest {
         device: args.device.as_ref(),
         no_daemon: args.no_daemon,
         holder: "packtrain snapshot",
@@ -185,7 +185,7 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
         check(&call, &workspace.registry)?;
     }
     let mut answer = None;
-    let wanted = Wanted {
+    let wanted = DeviceRequest {
         device: args.device.as_ref(),
         no_daemon: args.no_daemon,
         holder: "packtrain tool",
@@ -233,7 +233,7 @@ fn check(call: &ToolCall, registry: &Registry) -> Result<(), CliError> {
 
 /// Which device is wanted, and by whom.
 #[derive(Clone, Copy)]
-struct Wanted<'a> {
+struct DeviceRequest<'a> {
     device: Option<&'a String>,
     /// Whether it shall not be the daemon's.
     no_daemon: bool,
@@ -267,7 +267,7 @@ pub(super) async fn refuse_taken(
     let warm = client::devices(context.project_key()).await;
     let warm = warm.unwrap_or_default();
     for id in real {
-        let is_it = |news: &&DeviceNews| news.info.id == *id || news.info.id == wiring.phone(id);
+        let is_it = |news: &&DeviceSummary| news.info.id == *id || news.info.id == wiring.phone(id);
         if let Some(taken) = warm.iter().find(is_it).filter(|known| !known.is_free) {
             let error = CliError::infrastructure(format!("{id} is {}", taken.state));
             return Err(error.hint("`packtrain agents` shows who is connected"));
@@ -281,7 +281,7 @@ pub(super) async fn refuse_taken(
 /// # Errors
 /// When there is none, or several match, or the daemon has given it to somebody.
 async fn choose(
-    wanted: Wanted<'_>,
+    wanted: DeviceRequest<'_>,
     config: &Config,
     context: &Context,
 ) -> Result<Chosen, CliError> {
@@ -320,7 +320,7 @@ async fn choose(
 
 /// Begins a session on the one device that is meant, as a run would, and ends it after `work`.
 fn on_device(
-    wanted: Wanted<'_>,
+    wanted: DeviceRequest<'_>,
     workspace: Workspace,
     with_sources: bool,
     context: &Context,
@@ -346,9 +346,9 @@ fn on_device(
                 sinks::calls::say(&format!("  {source} | {line}"));
             }
         });
-        let purpose = with_sources.then(|| Purpose {
+        let purpose = with_sources.then(|| SourceStartOptions {
             log_listener: Some(listener),
-            ..Purpose::on(device.clone(), &workspace.root)
+            ..SourceStartOptions::on(device.clone(), &workspace.root)
         });
         let starting = Tools::start(&workspace.config, workspace.registry, purpose);
         let tools = interrupts.interruptible(starting).await?;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Context, Format, listed};
 use crate::exit::CliError;
-use crate::matrix::{self, Wanted};
+use crate::matrix::{self, MatrixOptions};
 use crate::render;
 
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ pub(crate) struct MatrixArgs {
 /// `packtrain matrix`.
 pub(crate) fn run(args: MatrixArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
-    let wanted = Wanted {
+    let wanted = MatrixOptions {
         name: args.name,
         axes: args.axis,
         cells: args.cell,
@@ -57,7 +57,7 @@ fn list(config: &Config, format: Format) -> Result<Exit, CliError> {
     let mut rows = Vec::new();
     let mut shown = Vec::new();
     for (name, configured) in &config.matrices {
-        let summary = matrix::expand(name, configured.clone(), &Wanted::default())?.summary;
+        let summary = matrix::expand(name, configured.clone(), &MatrixOptions::default())?.summary;
         let axes: Vec<_> = summary.axes.iter().map(|axis| axis.name.clone()).collect();
         let (cells, cover) = (summary.cells.len(), summary.cover);
         shown.push(json!({ "name": name, "cells": cells, "cover": cover, "axes": axes }));

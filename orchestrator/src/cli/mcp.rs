@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt, BufReade
 
 use super::Context;
 use crate::daemon::client;
-use crate::daemon::wire::Wants;
+use crate::daemon::wire::Request;
 use crate::exit::CliError;
 use crate::runtime;
 use crate::shutdown::Interrupts;
@@ -44,7 +44,7 @@ async fn pipe(args: McpArgs, context: &Context, interrupts: Interrupts) -> Resul
     let connecting = async {
         let state = client::started(&project, None).await?;
         let toolset = args.toolset;
-        client::ask(&state.socket, project.clone(), Wants::Mcp { toolset }).await
+        client::ask(&state.socket, project.clone(), Request::Mcp { toolset }).await
     };
     let connection = match interrupts.interruptible(connecting).await {
         Ok(connection) => connection,

@@ -33,7 +33,7 @@ use super::{Context, select};
 use crate::daemon::TICKET;
 use crate::exit::CliError;
 use crate::shutdown::Interrupts;
-use crate::sources::{self, Purpose};
+use crate::sources::{self, SourceStartOptions};
 use crate::wiring::DeviceSelection;
 use crate::wiring::descriptors;
 use crate::workplace::Tools;
@@ -123,7 +123,7 @@ pub(crate) async fn execute(
     }
     let folder = recording::create_folder(config, &plan.run, context.color)?;
     let needs_sources = daemon.is_none() && sources::are_needed(config, &workspace.registry, &plan);
-    let purpose = needs_sources.then(|| Purpose {
+    let purpose = needs_sources.then(|| SourceStartOptions {
         devices: plan.devices.clone(),
         first: plan.sessions.first().and_then(|planned| {
             let device = planned.devices.first()?.clone();
@@ -131,7 +131,7 @@ pub(crate) async fn execute(
         }),
         run_dir: Some(folder.folder().to_owned()),
         secrets: &request.secrets,
-        ..Purpose::of(&plan.run.to_string(), &workspace.root)
+        ..SourceStartOptions::of(&plan.run.to_string(), &workspace.root)
     });
     let starting = Tools::start(config, workspace.registry.clone(), purpose);
     let tools = interrupts.interruptible(starting).await?;

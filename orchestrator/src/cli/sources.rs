@@ -12,7 +12,7 @@ use serde_json::json;
 use super::listed::{columns, data};
 use super::{Context, Format};
 use crate::exit::CliError;
-use crate::sources::{Purpose, RunStatus, RunningSources, STATUS_FILE};
+use crate::sources::{RunStatus, RunningSources, STATUS_FILE, SourceStartOptions};
 use crate::{render, runtime};
 
 /// How often a run that is watched is looked at.
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &SourcesArgs, context: &Context) -> Result<Exit, CliErro
     }
     let root = workspace.root;
     runtime::block_on_stoppable(async |interrupts| {
-        let purpose = Purpose::of("sources", &root);
+        let purpose = SourceStartOptions::of("sources", &root);
         let starting = RunningSources::start(&config, workspace.registry, purpose);
         let running = interrupts.interruptible(starting).await?;
         let status = running.sources.status();

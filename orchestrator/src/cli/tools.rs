@@ -14,7 +14,7 @@ pub(crate) use super::listed::columns;
 use super::listed::data;
 use super::{Context, Format, select};
 use crate::exit::CliError;
-use crate::sources::{Purpose, RunningSources};
+use crate::sources::{RunningSources, SourceStartOptions};
 use crate::wiring::DeviceSelection;
 use crate::{render, runtime};
 
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
                 words[0]
             )));
         };
-        let purpose = Purpose::on(device.clone(), &loaded.root);
+        let purpose = SourceStartOptions::on(device.clone(), &loaded.root);
         let sources = RunningSources::start(&loaded.config, tools.registry, purpose);
         let sources = interrupts.interruptible(sources).await?;
         let registry = sources.registry().snapshot();

@@ -5,7 +5,7 @@ use packtrain_config::{Flags, Loaded};
 use packtrain_model::Exit;
 use packtrain_tools::Registry;
 use packtrain_tools::toolsets::{
-    ListedTool, SavedToolset, Standing, ToolRef, Unresolved, named, ref_id,
+    ListedTool, SavedToolset, ToolRef, ToolState, Unresolved, named, ref_id,
 };
 use serde_json::json;
 
@@ -98,7 +98,7 @@ fn listed(
         specs.map(ListedTool::of).collect()
     };
     let known = of(&registry);
-    let is_known = |reference: &&&ToolRef| Standing::of(reference, &known).state != "missing";
+    let is_known = |reference: &&&ToolRef| ToolState::of(reference, &known).state != "missing";
     if loaded.config.mcp_servers.is_empty() || meant.iter().filter(is_known).count() == meant.len()
     {
         return Ok(known);
@@ -137,7 +137,7 @@ fn show(stored: &Stored, listed: &[ListedTool], format: Format) {
         .map(|reference| {
             let name = reference.namespaced_name.as_ref();
             let tool = name.and_then(|name| named(name, listed).ok());
-            (reference, Standing::of(reference, listed), tool)
+            (reference, ToolState::of(reference, listed), tool)
         })
         .collect();
     if format == Format::Json {

@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 
 use super::scratch::{HostFolder, RunFolder};
 use crate::exit::CliError;
-use crate::sources::Purpose;
+use crate::sources::SourceStartOptions;
 use crate::tool_files;
 use crate::workplace::Tools;
 use crate::workplace::{Workspace, refused};
@@ -74,13 +74,13 @@ impl HostWorkplace {
             .map_err(|_| CliError::infrastructure("reading the bundle was interrupted"))??;
         let folder = self.folder.for_run()?;
         let adverts = self.devices.adverts().into_values();
-        let purpose = manifest.sources.then(|| Purpose {
+        let purpose = manifest.sources.then(|| SourceStartOptions {
             devices: adverts.map(|advert| advert.info).collect(),
             run_dir: Some(folder.path().to_owned()),
             secrets: &secrets.0,
             without: own_variables(),
             arbiter: Some(self.arbiter.clone()),
-            ..Purpose::of(&run.to_string(), &workspace.root)
+            ..SourceStartOptions::of(&run.to_string(), &workspace.root)
         });
         let tools = Tools::start(&workspace.config, workspace.registry, purpose).await?;
         let caller = Caller::Farm {
@@ -90,7 +90,7 @@ impl HostWorkplace {
         let host = tools.here(&self.fleet, caller, workspace.root, scratch);
         Ok(OpenPlace {
             host: Arc::new(host),
-            belongings: Some(Belongings {
+            belongings: Some(RunResources {
                 tools,
                 _folder: folder,
                 _bundle: bundle,
@@ -105,19 +105,19 @@ impl HostWorkplace {
 struct OpenPlace {
     host: Arc<dyn SessionHost>,
     /// What there is to close; `None` once it is.
-    belongings: Option<Belongings>,
+    belongings: Option<RunResources>,
     closing: TaskTracker,
     runtime: Handle,
 }
 
 /// What is there for a run as long as it is open.
-struct Belongings {
+struct RunResources {
     tools: Tools,
     _folder: RunFolder,
     _bundle: Bundle,
 }
 
-impl Belongings {
+impl RunResources {
     async fn close(self) {
         self.tools.shutdown().await;
     }

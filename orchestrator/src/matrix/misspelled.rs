@@ -12,7 +12,7 @@ use packtrain_model::template::references;
 use packtrain_model::trail::Trail;
 use packtrain_model::{Diagnostic, Source};
 
-use super::{Wanted, given_axis, inline, named, plain};
+use super::{MatrixOptions, given_axis, inline, named, plain};
 use crate::exit::CliError;
 use crate::names::{SLIPS, place, refused};
 use crate::trails;
@@ -127,7 +127,7 @@ pub fn misspelled_of_trail(trail: &Trail, loaded: &Loaded, axes: &NamedAxes) -> 
 pub fn misspelled_of_run<'t>(
     trails: impl Iterator<Item = &'t Trail> + Clone,
     loaded: &Loaded,
-    wanted: &Wanted,
+    wanted: &MatrixOptions,
     axes: &NamedAxes,
 ) -> Result<Vec<Diagnostic>, CliError> {
     let mut given = Matrix::default();

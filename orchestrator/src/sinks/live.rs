@@ -33,9 +33,9 @@ pub struct Live {
 
 /// The place above the bars, for words that are not of the run's events.
 #[derive(Clone)]
-pub struct Above(MultiProgress);
+pub struct AboveBars(MultiProgress);
 
-impl Above {
+impl AboveBars {
     /// Prints words without waiting for the terminal.
     pub fn say_without_waiting(self, words: &str) {
         let words = render::wrapped(words, render::columns());
@@ -102,8 +102,8 @@ impl Live {
     }
 
     /// Where words can be printed while this draws.
-    pub fn above(&self) -> Above {
-        Above(self.bars.clone())
+    pub fn above(&self) -> AboveBars {
+        AboveBars(self.bars.clone())
     }
 
     fn started(&mut self, session: &SessionId, trail: usize, device: &str) {

@@ -23,12 +23,12 @@ pub enum Caller {
         host_commands: bool,
     },
     /// An MCP client: by hand, and by the runs that it starts.
-    Agent(Arc<Confines>),
+    Agent(Arc<AgentPermissions>),
 }
 
 /// What the configuration lets agents do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Confines {
+pub struct AgentPermissions {
     /// Whether they may run commands of this computer.
     pub host_commands: bool,
     /// Whether they may run commands on devices.
@@ -98,7 +98,7 @@ mod tests {
     use crate::registry::Registry;
 
     fn agent(host_commands: bool, device_shell: bool) -> Caller {
-        Caller::Agent(Arc::new(Confines {
+        Caller::Agent(Arc::new(AgentPermissions {
             host_commands,
             device_shell,
             reach: Reach::default(),

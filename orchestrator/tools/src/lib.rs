@@ -19,12 +19,12 @@ pub mod toolsets;
 
 pub use builtin::{is_template, why_no_pattern};
 pub use call::{Call, CallTrace, Invoke, SessionScope, Target, Targets, ToolRequest};
-pub use caller::{Caller, Confines};
+pub use caller::{AgentPermissions, Caller};
 pub use composed::{Composed, ToolFile, check_cycles};
 pub use naming::{NamingProblem, check_name};
 pub use registry::{Collisions, Missing, Registry, SharedRegistry};
 pub use selectors::{SelectorProblem, check_roles, check_selectors};
-pub use templates::{Surroundings, check_templates};
+pub use templates::{TemplateContext, check_templates};
 pub use tool::{
     Access, Answer, CapturedScreen, DelegatedCall, Kind, Origin, Tool, ToolError, ToolSpec, Typed,
     UnknownArgument,

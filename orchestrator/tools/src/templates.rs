@@ -17,7 +17,7 @@ use crate::tool::{Origin, Tool};
 
 /// What a trail is run with and in.
 #[derive(Debug, Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct TemplateContext<'a> {
     /// The names of the values that a run gives.
     pub given: &'a [String],
     /// Whether other trails run it, with what they remember.
@@ -36,7 +36,7 @@ struct Defined {
 pub fn check_templates(
     trail: &Trail,
     registry: &Registry,
-    surroundings: Surroundings<'_>,
+    surroundings: TemplateContext<'_>,
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if trail.config.undefined == Undefined::Literal {
@@ -70,7 +70,7 @@ pub fn check_templates(
 }
 
 impl Defined {
-    fn at_start(trail: &Trail, surroundings: Surroundings<'_>) -> Self {
+    fn at_start(trail: &Trail, surroundings: TemplateContext<'_>) -> Self {
         let memory = trail.config.memory.iter().map(|(name, _)| name);
         let mut defined = Self {
             names: memory.chain(surroundings.given).cloned().collect(),

@@ -25,7 +25,7 @@ pub use notes::{
     hydrate, is_shown,
 };
 pub use pin::ref_id;
-pub use resolve::{Standing, Unresolved, named, resolve};
+pub use resolve::{ToolState, Unresolved, named, resolve};
 pub use saved::{
     InvalidName, MAX_DESCRIPTION, MAX_NAME, MAX_TOOLS, MIN_NAME, Membership, NAME_PATTERN,
     SavedToolset, ToolRef, ToolsetName,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 pub use packtrain_tools::toolsets::ListedTool;
 
-use self::arguments::{Build, Delete, Equip, ListAvailable, Nothing, decode};
+use self::arguments::{Build, Delete, EquipArgs, ListAvailable, Nothing, decode};
 use self::definitions::{
     ACTIVE, ANNOTATE, BUILD, DELETE, EQUIP, LIST_AVAILABLE, LIST_SAVED, UNEQUIP,
 };
@@ -54,9 +54,9 @@ pub fn deletes(name: &str) -> bool {
 
 /// What one agent has equipped: a toolset as it was then, or none. Cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Equipped(Option<Arc<Stored>>);
+pub struct EquippedToolset(Option<Arc<Stored>>);
 
-impl Equipped {
+impl EquippedToolset {
     /// The toolset.
     pub fn toolset(&self) -> Option<&SavedToolset> {
         self.0.as_ref().map(|stored| &stored.toolset)
@@ -82,16 +82,16 @@ pub enum Mutability {
 
 /// What a tool answered, and what that changed.
 #[derive(Debug)]
-pub struct Called {
+pub struct CallOutcome {
     /// For the agent.
     pub result: CallToolResult,
     /// What the agent has equipped from now on; `None` when that is what it had before.
-    pub equip: Option<Equipped>,
+    pub equip: Option<EquippedToolset>,
     /// Whether a toolset's file is another one now.
     pub has_changed: bool,
 }
 
-impl Called {
+impl CallOutcome {
     fn answer(value: Value) -> Self {
         Self {
             result: CallToolResult::structured(value),
@@ -108,7 +108,7 @@ impl Called {
         }
     }
 
-    fn equipping(mut self, equipped: Equipped) -> Self {
+    fn equipping(mut self, equipped: EquippedToolset) -> Self {
         self.equip = Some(equipped);
         self
     }
@@ -135,7 +135,7 @@ fn hint(error: &StoreError) -> String {
 /// A call of one of the eight.
 struct Request<'a> {
     listed: &'a [ListedTool],
-    equipped: &'a Equipped,
+    equipped: &'a EquippedToolset,
     how: Mutability,
 }
 
@@ -155,8 +155,8 @@ impl ToolsetTools {
     ///
     /// # Errors
     /// When there is none, or its file is none.
-    pub fn equip(&self, name: &str) -> Result<Equipped, StoreError> {
-        Ok(Equipped(Some(Arc::new(self.store.load(name)?))))
+    pub fn equip(&self, name: &str) -> Result<EquippedToolset, StoreError> {
+        Ok(EquippedToolset(Some(Arc::new(self.store.load(name)?))))
     }
 
     /// Calls one of the tools. `listed` is every tool that there is, hidden ones too.
@@ -168,9 +168,9 @@ impl ToolsetTools {
         name: &str,
         args: JsonObject,
         listed: &[ListedTool],
-        equipped: &Equipped,
+        equipped: &EquippedToolset,
         how: Mutability,
-    ) -> Result<Called, ErrorData> {
+    ) -> Result<CallOutcome, ErrorData> {
         let request = Request {
             listed,
             equipped,
@@ -185,7 +185,7 @@ impl ToolsetTools {
                 format!("unknown tool `{name}`"),
                 None,
             )),
-            Err(refusal) => Ok(Called::refused(refusal.to_string())),
+            Err(refusal) => Ok(CallOutcome::refused(refusal.to_string())),
         }
     }
 
@@ -194,7 +194,7 @@ impl ToolsetTools {
         name: &str,
         args: JsonObject,
         request: &Request<'_>,
-    ) -> Result<Option<Called>, Refusal> {
+    ) -> Result<Option<CallOutcome>, Refusal> {
         if matches!(name, LIST_SAVED | ACTIVE | UNEQUIP) {
             decode::<Nothing>(args.clone())?;
         }
@@ -216,7 +216,7 @@ impl ToolsetTools {
 
     /// The tools that an agent is offered, with notes in their descriptions: those of its toolset, or
     /// all when it has none.
-    pub fn offered(&self, equipped: &Equipped, listed: &[ListedTool]) -> Vec<ListedTool> {
+    pub fn offered(&self, equipped: &EquippedToolset, listed: &[ListedTool]) -> Vec<ListedTool> {
         match equipped.toolset() {
             Some(toolset) => toolset.offered(listed),
             None => {
@@ -227,7 +227,12 @@ impl ToolsetTools {
     }
 
     /// Why an agent cannot call a tool; `None` when it can, as far as toolsets go.
-    pub fn refuse(&self, equipped: &Equipped, listed: &[ListedTool], tool: &str) -> Option<String> {
+    pub fn refuse(
+        &self,
+        equipped: &EquippedToolset,
+        listed: &[ListedTool],
+        tool: &str,
+    ) -> Option<String> {
         let known = listed.iter().find(|known| known.name == tool);
         if let Some(why) = known.and_then(|known| known.hidden.as_ref()) {
             return Some(format!("`{tool}` is not offered: {why}"));
@@ -247,12 +252,12 @@ impl ToolsetTools {
         }
     }
 
-    fn equip_by(&self, args: Equip, request: &Request<'_>) -> Result<Called, Refusal> {
+    fn equip_by(&self, args: EquipArgs, request: &Request<'_>) -> Result<CallOutcome, Refusal> {
         let equipped = self.equip(&args.name)?;
         Ok(equipping(equipped, request, JsonObject::new()))
     }
 
-    async fn build(&self, args: Build, request: &Request<'_>) -> Result<Called, Refusal> {
+    async fn build(&self, args: Build, request: &Request<'_>) -> Result<CallOutcome, Refusal> {
         args.check()?;
         let mut tools: Vec<ToolRef> = Vec::new();
         for reference in &args.tools {
@@ -278,16 +283,16 @@ impl ToolsetTools {
         let mut told = JsonObject::new();
         told.insert("replaced".to_owned(), json!(replaced));
         told.insert("place".to_owned(), json!(stored.place));
-        let built = Equipped(Some(Arc::new(stored)));
+        let built = EquippedToolset(Some(Arc::new(stored)));
         Ok(if args.auto_equip {
             equipping(built, request, told)
         } else {
             told.extend(report::summary(&built, request.listed));
-            Called::answer(Value::Object(told))
+            CallOutcome::answer(Value::Object(told))
         })
     }
 
-    async fn delete(&self, args: Delete, request: &Request<'_>) -> Result<Called, Refusal> {
+    async fn delete(&self, args: Delete, request: &Request<'_>) -> Result<CallOutcome, Refusal> {
         if !args.confirm {
             let told = "deleting a toolset deletes its notes: call again with `confirm` true";
             return Err(Refusal::Said(told.to_owned()));
@@ -298,7 +303,7 @@ impl ToolsetTools {
             return Err(Refusal::Said(told));
         }
         self.store.delete(&args.name).await?;
-        Ok(Called::answer(json!({ "deleted": args.name })))
+        Ok(CallOutcome::answer(json!({ "deleted": args.name })))
     }
 }
 
@@ -307,12 +312,16 @@ const VERSION: &str = "1.0.0";
 
 /// Equips a toolset where that changes only what its own agent sees; otherwise says where its tools are
 /// listed.
-fn equipping(equipped: Equipped, request: &Request<'_>, mut told: JsonObject) -> Called {
+fn equipping(
+    equipped: EquippedToolset,
+    request: &Request<'_>,
+    mut told: JsonObject,
+) -> CallOutcome {
     told.extend(report::summary(&equipped, request.listed));
     match &request.how {
         Mutability::Session => {
             told.insert("equipped".to_owned(), json!(true));
-            Called::answer(Value::Object(told)).equipping(equipped)
+            CallOutcome::answer(Value::Object(told)).equipping(equipped)
         }
         Mutability::Endpoint { url } => {
             let url = url.trim_end_matches('/');
@@ -322,23 +331,23 @@ fn equipping(equipped: Equipped, request: &Request<'_>, mut told: JsonObject) ->
             let message = "the list of tools at this address stays as it is: connect to `url`, which lists \
                            the toolset's";
             told.insert("message".to_owned(), json!(message));
-            Called::answer(Value::Object(told))
+            CallOutcome::answer(Value::Object(told))
         }
     }
 }
 
-fn unequip(request: &Request<'_>) -> Called {
+fn unequip(request: &Request<'_>) -> CallOutcome {
     let before = request.equipped.name();
     match &request.how {
         Mutability::Session => {
             let message = "all tools are offered";
             let told = json!({ "unequipped": before, "message": message });
-            Called::answer(told).equipping(Equipped::default())
+            CallOutcome::answer(told).equipping(EquippedToolset::default())
         }
         Mutability::Endpoint { url } => {
             let message = "the list of tools at this address stays as it is: connect to `url`, which lists \
                            all tools";
-            Called::answer(json!({ "unequipped": null, "url": url, "message": message }))
+            CallOutcome::answer(json!({ "unequipped": null, "url": url, "message": message }))
         }
     }
 }

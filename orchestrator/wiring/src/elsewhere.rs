@@ -7,14 +7,14 @@ use packtrain_drivers::{
 };
 
 /// What is known of it.
-struct Elsewhere(DeviceInfo);
+struct DescribedDevice(DeviceInfo);
 
 /// A device that is only known here.
 pub(crate) fn known(device: DeviceInfo) -> Arc<dyn Connector> {
-    Arc::new(Elsewhere(device))
+    Arc::new(DescribedDevice(device))
 }
 
-impl Connector for Elsewhere {
+impl Connector for DescribedDevice {
     fn id(&self) -> &DeviceId {
         &self.0.id
     }

@@ -17,7 +17,7 @@ use packtrain_engine::Here;
 use packtrain_terminal::exit::CliError;
 use packtrain_tools::{Caller, Registry, SharedRegistry, Target, Targets};
 
-use self::sources::{Purpose, RunningSources};
+use self::sources::{RunningSources, SourceStartOptions};
 
 /// The configuration, and the tools that need no source.
 pub struct Workspace {
@@ -100,7 +100,7 @@ impl Tools {
     pub async fn start(
         config: &Config,
         registry: Registry,
-        purpose: Option<Purpose<'_>>,
+        purpose: Option<SourceStartOptions<'_>>,
     ) -> Result<Self, CliError> {
         let Some(purpose) = purpose.filter(|_| !config.mcp_servers.is_empty()) else {
             return Ok(Self {

@@ -61,7 +61,7 @@ pub struct RunStatus {
 }
 
 /// What sources are started for.
-pub struct Purpose<'a> {
+pub struct SourceStartOptions<'a> {
     /// The devices that sessions may run on.
     pub devices: Vec<DeviceInfo>,
     /// The session that comes first, and its device.
@@ -83,7 +83,7 @@ pub struct Purpose<'a> {
     pub arbiter: Option<ArbiterHandle>,
 }
 
-impl<'a> Purpose<'a> {
+impl<'a> SourceStartOptions<'a> {
     /// To see what there is, outside of runs.
     pub fn of(name: &str, root: &'a Path) -> Self {
         Self {
@@ -124,7 +124,7 @@ impl RunningSources {
     pub async fn start(
         config: &Config,
         base: Registry,
-        purpose: Purpose<'_>,
+        purpose: SourceStartOptions<'_>,
     ) -> Result<Self, CliError> {
         check(config)?;
         let scripted = scripted(config);

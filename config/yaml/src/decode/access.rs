@@ -92,7 +92,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
 struct KeyOf<'de>(&'de str);
 
 impl KeyOf<'_> {
-    fn integer<T: number::Whole>(&self) -> Result<T, DecodeError> {
+    fn integer<T: number::WholeNumber>(&self) -> Result<T, DecodeError> {
         let wrong = || format!("expected a whole number, found {}", quoted(self.0));
         number::whole(self.0).ok_or_else(|| DecodeError::new(wrong()))
     }

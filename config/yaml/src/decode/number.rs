@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 /// A whole number type.
-pub(super) trait Whole: Display + Sized {
+pub(super) trait WholeNumber: Display + Sized {
     const MIN: Self;
     const MAX: Self;
     fn from_digits(digits: &str, radix: u32) -> Option<Self>;
@@ -11,7 +11,7 @@ pub(super) trait Whole: Display + Sized {
 
 macro_rules! whole {
     ($($type:ty)*) => {$(
-        impl Whole for $type {
+        impl WholeNumber for $type {
             const MIN: Self = <$type>::MIN;
             const MAX: Self = <$type>::MAX;
 
@@ -25,7 +25,7 @@ macro_rules! whole {
 whole! { i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 }
 
 /// `12`, `+12`, `-12`, `0x1f`, `0o17`.
-pub(super) fn whole<T: Whole>(text: &str) -> Option<T> {
+pub(super) fn whole<T: WholeNumber>(text: &str) -> Option<T> {
     let (digits, radix) = match text.get(..2) {
         Some("0x") => (&text[2..], 16),
         Some("0o") => (&text[2..], 8),

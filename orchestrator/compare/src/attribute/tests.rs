@@ -63,7 +63,7 @@ fn cells(count: usize) -> Vec<Values> {
         .collect()
 }
 
-fn judge(cells: &[Values], bad: impl Fn(&Values) -> Standing) -> Finding {
+fn judge(cells: &[Values], bad: impl Fn(&Values) -> CellVerdict) -> Finding {
     let standings = cells.iter().map(bad).collect();
     let table = Table::new(&names(), cells);
     table
@@ -72,11 +72,11 @@ fn judge(cells: &[Values], bad: impl Fn(&Values) -> Standing) -> Finding {
         .expect("a finding")
 }
 
-fn when(is_bad: bool) -> Standing {
+fn when(is_bad: bool) -> CellVerdict {
     if is_bad {
-        Standing::Bad
+        CellVerdict::Bad
     } else {
-        Standing::Good
+        CellVerdict::Good
     }
 }
 
@@ -161,7 +161,7 @@ fn one_cell_says_nothing_and_all_cells_say_so() {
         found.words,
         "Only this cell failed; that is all one can say."
     );
-    let found = judge(&cells(12), |_| Standing::Bad);
+    let found = judge(&cells(12), |_| CellVerdict::Bad);
     assert_eq!(found.verdict, Verdict::Everywhere);
     assert_eq!(found.words, "Fails on **all 12** cells.");
 }
@@ -196,13 +196,13 @@ fn flaky_cells_count_half_and_make_it_mostly() {
     let count = std::cell::RefCell::new(&mut seen);
     let found = judge(&cells(60), |cell| {
         if cell["locale"] != "de" {
-            return Standing::Good;
+            return CellVerdict::Good;
         }
         **count.borrow_mut() += 1;
         if **count.borrow() % 10 == 0 {
-            Standing::Flaky
+            CellVerdict::Flaky
         } else {
-            Standing::Bad
+            CellVerdict::Bad
         }
     });
     assert_eq!(found.verdict, Verdict::Mostly, "{}", found.words);
@@ -216,7 +216,7 @@ fn flaky_cells_count_half_and_make_it_mostly() {
 fn cells_that_never_ran_are_left_out() {
     let found = judge(&cells(24), |cell| {
         if cell["engine"] == "firefox" {
-            Standing::Absent
+            CellVerdict::Absent
         } else {
             when(cell["locale"] == "de")
         }
@@ -228,7 +228,7 @@ fn cells_that_never_ran_are_left_out() {
 #[test]
 fn the_same_set_found_twice_is_not_tested_twice() {
     let cells = cells(12);
-    let standings: Vec<Standing> = cells.iter().map(|c| when(c["locale"] == "de")).collect();
+    let standings: Vec<CellVerdict> = cells.iter().map(|c| when(c["locale"] == "de")).collect();
     let table = Table::new(&names(), &cells);
     let sets = vec![(ClusterKind::Failure, standings); 20];
     let verdicts: Vec<Verdict> = table.judge(&sets).iter().map(|f| f.verdict).collect();
@@ -247,12 +247,12 @@ fn false_causes(cells: &[Values], runs: u64, sets: usize) -> f64 {
     };
     let mut told = 0;
     for _ in 0..runs {
-        let sets: Vec<(ClusterKind, Vec<Standing>)> = (0..sets)
+        let sets: Vec<(ClusterKind, Vec<CellVerdict>)> = (0..sets)
             .map(|_| {
                 let share = random();
                 let flaky = if random() < 0.3 { 0.1 } else { 0.0 };
                 let standing = |_: &Values| match random() {
-                    at if at < flaky => Standing::Flaky,
+                    at if at < flaky => CellVerdict::Flaky,
                     at => when(at < share),
                 };
                 (ClusterKind::Failure, cells.iter().map(standing).collect())
@@ -289,10 +289,10 @@ proptest! {
     ) {
         let cells = cells(24);
         let standing = |place: usize| match outcomes[place] {
-            0..=5 => Standing::Good,
-            6 => Standing::Flaky,
-            7 => Standing::Absent,
-            _ => Standing::Bad,
+            0..=5 => CellVerdict::Good,
+            6 => CellVerdict::Flaky,
+            7 => CellVerdict::Absent,
+            _ => CellVerdict::Bad,
         };
         let found = |order: &[usize]| {
             let shuffled: Vec<Values> = order.iter().map(|place| cells[*place].clone()).collect();

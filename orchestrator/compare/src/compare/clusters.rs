@@ -6,9 +6,9 @@ use packtrain_model::Axis;
 
 use super::conventions::Conventions;
 use super::field::Field;
-use super::sighting::{Sighted, Sightings};
+use super::sighting::{Sighting, Sightings};
 use crate::answer::{Cluster, ClusterKind, Next, Occurrence, Verdict};
-use crate::attribute::{Finding, Name, Standing, Table};
+use crate::attribute::{CellVerdict, Finding, Name, Table};
 use crate::input::{OutcomeKind, StepStatus};
 
 pub(super) fn of(
@@ -18,11 +18,11 @@ pub(super) fn of(
     conventions: &mut Conventions,
 ) -> Vec<Cluster> {
     let table = Table::new(&names(field, facts), &field.values);
-    let mut seen: Vec<Seen> = Vec::new();
+    let mut seen: Vec<RatedSighting> = Vec::new();
     for ((kind, signature), sighted) in sightings.kinds {
         let standings = standings(field, kind, &sighted);
         let cells: Vec<usize> = (0..standings.len())
-            .filter(|cell| matches!(standings[*cell], Standing::Bad | Standing::Flaky))
+            .filter(|cell| matches!(standings[*cell], CellVerdict::Bad | CellVerdict::Flaky))
             .collect();
         // Errors are told wherever they are.
         let is_error = matches!(
@@ -33,12 +33,12 @@ pub(super) fn of(
             && (cells.len() > 1 || field.run.cells.len() == 1)
             && standings
                 .iter()
-                .all(|one| matches!(one, Standing::Bad | Standing::Absent));
+                .all(|one| matches!(one, CellVerdict::Bad | CellVerdict::Absent));
         if is_everywhere {
             conventions.everywhere.insert(sighted.title);
             continue;
         }
-        seen.push(Seen {
+        seen.push(RatedSighting {
             kind,
             signature,
             sighted,
@@ -48,14 +48,14 @@ pub(super) fn of(
         });
     }
     let mut seen = in_all_languages(field, seen);
-    let is_page = |one: &Seen| one.signature.starts_with("defect:ScrollsSideways");
+    let is_page = |one: &RatedSighting| one.signature.starts_with("defect:ScrollsSideways");
     seen.sort_by(|one, other| {
         (one.kind, one.sighted.rank, !is_page(one))
             .cmp(&(other.kind, other.sighted.rank, !is_page(other)))
             .then_with(|| one.signature.cmp(&other.signature))
     });
     let seen = joined(seen);
-    let sets: Vec<(ClusterKind, Vec<Standing>)> = seen
+    let sets: Vec<(ClusterKind, Vec<CellVerdict>)> = seen
         .iter()
         .map(|one| (one.kind, one.standings.clone()))
         .collect();
@@ -104,18 +104,18 @@ pub(super) fn of(
 }
 
 /// A sighting with how each cell did.
-struct Seen {
+struct RatedSighting {
     kind: ClusterKind,
     signature: String,
-    sighted: Sighted,
-    standings: Vec<Standing>,
+    sighted: Sighting,
+    standings: Vec<CellVerdict>,
     /// Those that have it, at least once.
     cells: Vec<usize>,
     /// What was joined to it.
     also: Vec<String>,
 }
 
-impl Seen {
+impl RatedSighting {
     fn steps(&self) -> BTreeSet<(usize, u32)> {
         let occurrences = self.sighted.occurrences.values();
         occurrences.map(|one| (one.trail, one.step)).collect()
@@ -123,19 +123,19 @@ impl Seen {
 }
 
 /// Failures that say the same but for what each language calls it are one.
-fn in_all_languages(field: &Field<'_>, seen: Vec<Seen>) -> Vec<Seen> {
-    let mut merged: Vec<Seen> = Vec::new();
+fn in_all_languages(field: &Field<'_>, seen: Vec<RatedSighting>) -> Vec<RatedSighting> {
+    let mut merged: Vec<RatedSighting> = Vec::new();
     for one in seen {
-        let locales = |seen: &Seen| -> BTreeSet<&str> {
+        let locales = |seen: &RatedSighting| -> BTreeSet<&str> {
             let sessions = seen.sighted.occurrences.keys();
             sessions.map(|session| field.locale(*session)).collect()
         };
-        let without_quoted = |seen: &Seen| -> String {
+        let without_quoted = |seen: &RatedSighting| -> String {
             let parts = seen.sighted.detail.split('"');
             parts.step_by(2).collect::<Vec<_>>().concat()
         };
         // An element is called as in the reference already; a text is not.
-        let is_text = |seen: &Seen| {
+        let is_text = |seen: &RatedSighting| {
             !seen.sighted.title.contains('"') || seen.sighted.title.contains("text \"")
         };
         let same = merged.iter_mut().find(|known| {
@@ -154,7 +154,10 @@ fn in_all_languages(field: &Field<'_>, seen: Vec<Seen>) -> Vec<Seen> {
                 known.standings = standings(field, known.kind, &known.sighted);
                 known.cells = (0..known.standings.len())
                     .filter(|cell| {
-                        matches!(known.standings[*cell], Standing::Bad | Standing::Flaky)
+                        matches!(
+                            known.standings[*cell],
+                            CellVerdict::Bad | CellVerdict::Flaky
+                        )
                     })
                     .collect();
             }
@@ -166,8 +169,8 @@ fn in_all_languages(field: &Field<'_>, seen: Vec<Seen>) -> Vec<Seen> {
 
 /// One card a fact: what the same cells have at the same step, and what is of one kind in the same cells,
 /// is one; pictures differ with whatever else does. The worst comes first.
-fn joined(seen: Vec<Seen>) -> Vec<Seen> {
-    let mut joined: Vec<Seen> = Vec::new();
+fn joined(seen: Vec<RatedSighting>) -> Vec<RatedSighting> {
+    let mut joined: Vec<RatedSighting> = Vec::new();
     for one in seen {
         let is_visual = one.kind == ClusterKind::Visual;
         let place = joined.iter().position(|known| {
@@ -208,7 +211,7 @@ fn joined(seen: Vec<Seen>) -> Vec<Seen> {
     joined
 }
 
-fn cluster(field: &Field<'_>, one: Seen, finding: Finding) -> Cluster {
+fn cluster(field: &Field<'_>, one: RatedSighting, finding: Finding) -> Cluster {
     let sighted = one.sighted;
     let trails: BTreeSet<usize> = sighted.occurrences.values().map(|one| one.trail).collect();
     let occurrences: Vec<Occurrence> = sighted
@@ -295,14 +298,14 @@ fn names(field: &Field<'_>, facts: &[Axis]) -> Vec<Name> {
 }
 
 /// How each cell did. A cell is bad where a trail always has it, flaky where not each time.
-fn standings(field: &Field<'_>, kind: ClusterKind, sighted: &Sighted) -> Vec<Standing> {
+fn standings(field: &Field<'_>, kind: ClusterKind, sighted: &Sighting) -> Vec<CellVerdict> {
     // The step at which a trail has it, for the cells that do not.
     let mut steps: BTreeMap<usize, u32> = BTreeMap::new();
     for one in sighted.occurrences.values() {
         let step = steps.entry(one.trail).or_insert(one.step);
         *step = (*step).min(one.step);
     }
-    let mut standings = vec![Standing::Absent; field.run.cells.len()];
+    let mut standings = vec![CellVerdict::Absent; field.run.cells.len()];
     for (trail, step) in steps {
         let mut by_cell: BTreeMap<usize, (usize, usize, usize)> = BTreeMap::new();
         for &place in field.sessions_of(trail) {
@@ -317,10 +320,10 @@ fn standings(field: &Field<'_>, kind: ClusterKind, sighted: &Sighted) -> Vec<Sta
         }
         for (cell, counts) in by_cell {
             let standing = match counts {
-                (0, 0, 0) => Standing::Absent,
-                (_, 0, 0) => Standing::Good,
-                (0, 0, _) => Standing::Bad,
-                _ => Standing::Flaky,
+                (0, 0, 0) => CellVerdict::Absent,
+                (_, 0, 0) => CellVerdict::Good,
+                (0, 0, _) => CellVerdict::Bad,
+                _ => CellVerdict::Flaky,
             };
             standings[cell] = standings[cell].max(standing);
         }
@@ -348,7 +351,7 @@ fn is_without(field: &Field<'_>, kind: ClusterKind, place: usize, step: u32) -> 
 }
 
 /// The nearest session that passed a step without having that.
-fn nearest(field: &Field<'_>, sighted: &Sighted, one: &Occurrence) -> Option<usize> {
+fn nearest(field: &Field<'_>, sighted: &Sighting, one: &Occurrence) -> Option<usize> {
     field.nearest(one.session, |other| {
         field.passed(other, one.step) && !sighted.occurrences.contains_key(&other)
     })

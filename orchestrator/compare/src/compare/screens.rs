@@ -239,7 +239,7 @@ impl<'a> Screens<'a> {
         };
         let early = self.early(field, &elements, step);
         // What is told of each session, and what explains the rest.
-        let mut told: BTreeMap<usize, News> = BTreeMap::new();
+        let mut told: BTreeMap<usize, ScreenChanges> = BTreeMap::new();
         let mut explained: BTreeMap<usize, Vec<Item>> = BTreeMap::new();
         for (place, fact) in facts.iter().enumerate() {
             for excuse in &fact.excused {
@@ -473,7 +473,7 @@ impl<'a> Screens<'a> {
 }
 
 /// What is told of a session, and what of it is new, each with its fact.
-type News = (Vec<Item>, Vec<(String, usize)>);
+type ScreenChanges = (Vec<Item>, Vec<(String, usize)>);
 
 /// The sessions of a step that are on another screen.
 #[derive(Default)]

@@ -7,12 +7,12 @@ use crate::answer::{ClusterKind, Occurrence};
 /// Everything that was seen, by what makes two sightings the same.
 #[derive(Debug, Default)]
 pub(super) struct Sightings {
-    pub(super) kinds: BTreeMap<(ClusterKind, String), Sighted>,
+    pub(super) kinds: BTreeMap<(ClusterKind, String), Sighting>,
 }
 
 /// One thing, wherever it was seen.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sighted {
+pub(super) struct Sighting {
     pub(super) title: String,
     pub(super) detail: String,
     /// The first in each session.
@@ -35,7 +35,7 @@ impl Sightings {
         signature: String,
         occurrence: Occurrence,
         told: impl FnOnce() -> (String, String),
-    ) -> &mut Sighted {
+    ) -> &mut Sighting {
         let sighted = self.kinds.entry((kind, signature)).or_default();
         if sighted.title.is_empty() {
             (sighted.title, sighted.detail) = told();

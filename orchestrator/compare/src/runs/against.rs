@@ -7,27 +7,27 @@ use std::rc::Rc;
 use super::answer::{self, Change, ChangeKind, ChangeStatus, RunComparison, Unknown};
 use super::baseline::{Baselines, Stored};
 use super::screen::{self, Screen};
-use super::side::{Side, Went, was_observed};
+use super::side::{Side, TrailResult, was_observed};
 use super::{names, slow, steps, words};
 use crate::input::StepStatus;
 use crate::signature;
 
 /// What a run is compared with.
-pub(super) enum Before<'b, 'a> {
+pub(super) enum ReferenceRun<'b, 'a> {
     Run(&'b mut Side<'a>),
     Baselines(&'b mut dyn Baselines),
 }
 
 pub(super) fn compare(
     run: &mut Side<'_>,
-    mut before: Before<'_, '_>,
+    mut before: ReferenceRun<'_, '_>,
     fail_on: &[ChangeKind],
 ) -> RunComparison {
     let mut answer = RunComparison {
         schema_version: answer::SCHEMA_VERSION,
         base: match &before {
-            Before::Run(base) => Some(base.run.run.clone()),
-            Before::Baselines(_) => None,
+            ReferenceRun::Run(base) => Some(base.run.run.clone()),
+            ReferenceRun::Baselines(_) => None,
         },
         run: run.run.run.clone(),
         fail_on: fail_on.to_vec(),
@@ -56,7 +56,7 @@ pub(super) fn compare(
             as_before += usize::from(told == (answer.changes.len(), answer.not_compared.len()));
         }
     }
-    if let Before::Run(base) = &before {
+    if let ReferenceRun::Run(base) = &before {
         (answer.gone, answer.cells_gone) = gone(base, run);
     }
     for change in &mut answer.changes {
@@ -84,7 +84,7 @@ struct Looking<'l, 'a> {
 struct Counterpart {
     trail: usize,
     sessions: Vec<usize>,
-    went: Went,
+    went: TrailResult,
     /// The session that stands for its repeats.
     session: usize,
     /// For each of the later run's steps its step in the earlier one.
@@ -93,30 +93,30 @@ struct Counterpart {
 
 impl Looking<'_, '_> {
     /// Compares the cell; whether anything was there to compare.
-    fn look(&mut self, before: &mut Before<'_, '_>) -> bool {
+    fn look(&mut self, before: &mut ReferenceRun<'_, '_>) -> bool {
         let silent = self.run.silent(self.sessions);
         for why in silent {
             self.unknown(None, why);
         }
         let (went, session) = self.run.went(self.sessions);
-        if went == Went::Unknown {
+        if went == TrailResult::Unknown {
             return false;
         }
         let counterpart = match before {
-            Before::Run(base) => match self.counterpart(base) {
+            ReferenceRun::Run(base) => match self.counterpart(base) {
                 Ok(counterpart) => Some(counterpart),
                 Err(why) => {
                     self.unknown(None, why);
                     return false;
                 }
             },
-            Before::Baselines(_) => None,
+            ReferenceRun::Baselines(_) => None,
         };
         match &counterpart {
             Some(counterpart) => self.outcome(&counterpart.went, &went, session),
             // A trail with baselines is one that passes; that it is flaky, its run says.
-            None if matches!(went, Went::Failed { .. }) => {
-                self.outcome(&Went::Passed, &went, session);
+            None if matches!(went, TrailResult::Failed { .. }) => {
+                self.outcome(&TrailResult::Passed, &went, session);
             }
             None => (),
         }
@@ -130,16 +130,16 @@ impl Looking<'_, '_> {
             let number = step.step;
             let Some(mut is) = self.run.screen(session, step) else {
                 let has_base = match (&mut *before, &counterpart) {
-                    (Before::Baselines(baselines), _) => {
-                        !matches!(self.approved(&mut **baselines, number), Was::Missing)
+                    (ReferenceRun::Baselines(baselines), _) => {
+                        !matches!(self.approved(&mut **baselines, number), BaseStep::Missing)
                     }
-                    (Before::Run(base), Some(counterpart)) => {
+                    (ReferenceRun::Run(base), Some(counterpart)) => {
                         let other = counterpart.steps.get(&number);
                         let other = other.and_then(|other| base.step(counterpart.session, *other));
                         let other = other.filter(|step| step.status == StepStatus::Passed);
                         other.is_some_and(|step| !is_blind || was_observed(step))
                     }
-                    (Before::Run(_), None) => false,
+                    (ReferenceRun::Run(_), None) => false,
                 };
                 is_missed |= has_base;
                 if has_base && !is_blind {
@@ -150,39 +150,43 @@ impl Looking<'_, '_> {
             // Why pictures cannot be compared here.
             let mut uneven = None;
             let was = match (&mut *before, &counterpart) {
-                (Before::Baselines(baselines), _) => self.approved(&mut **baselines, number),
-                (Before::Run(base), Some(counterpart)) => match counterpart.steps.get(&number) {
-                    None => Was::Missing,
-                    Some(other) => match base.step(counterpart.session, *other) {
-                        Some(step) if step.status == StepStatus::Passed => {
-                            let noise = base.noise(&counterpart.sessions, *other);
-                            match (base.screen(counterpart.session, step), noise) {
-                                (Some(mut screen), Ok(noise)) => {
-                                    screen.masks.extend(noise);
-                                    Was::Screen(screen)
+                (ReferenceRun::Baselines(baselines), _) => self.approved(&mut **baselines, number),
+                (ReferenceRun::Run(base), Some(counterpart)) => {
+                    match counterpart.steps.get(&number) {
+                        None => BaseStep::Missing,
+                        Some(other) => match base.step(counterpart.session, *other) {
+                            Some(step) if step.status == StepStatus::Passed => {
+                                let noise = base.noise(&counterpart.sessions, *other);
+                                match (base.screen(counterpart.session, step), noise) {
+                                    (Some(mut screen), Ok(noise)) => {
+                                        screen.masks.extend(noise);
+                                        BaseStep::Screen(screen)
+                                    }
+                                    (Some(screen), Err(why)) => {
+                                        uneven = Some(why);
+                                        BaseStep::Screen(screen)
+                                    }
+                                    (None, _) => {
+                                        BaseStep::Unknown("the base did not look".to_owned())
+                                    }
                                 }
-                                (Some(screen), Err(why)) => {
-                                    uneven = Some(why);
-                                    Was::Screen(screen)
-                                }
-                                (None, _) => Was::Unknown("the base did not look".to_owned()),
                             }
-                        }
-                        Some(_) | None => {
-                            beyond = beyond.or(Some(number));
-                            break;
-                        }
-                    },
-                },
-                (Before::Run(_), None) => break,
+                            Some(_) | None => {
+                                beyond = beyond.or(Some(number));
+                                break;
+                            }
+                        },
+                    }
+                }
+                (ReferenceRun::Run(_), None) => break,
             };
             let mut was = match was {
-                Was::Screen(was) => was,
-                Was::Missing => {
+                BaseStep::Screen(was) => was,
+                BaseStep::Missing => {
                     self.answer.steps += 1;
                     let of = match before {
-                        Before::Run(_) => "the base has no such step",
-                        Before::Baselines(_) => "no baseline",
+                        ReferenceRun::Run(_) => "the base has no such step",
+                        ReferenceRun::Baselines(_) => "no baseline",
                     };
                     let new = Change {
                         kind: ChangeKind::Visual,
@@ -193,7 +197,7 @@ impl Looking<'_, '_> {
                     self.push(new, Some(number), session);
                     continue;
                 }
-                Was::Unknown(why) => {
+                BaseStep::Unknown(why) => {
                     self.unknown(Some(number), why);
                     continue;
                 }
@@ -215,7 +219,7 @@ impl Looking<'_, '_> {
                 let is_expected = screen::explains(&run.expectations, number, &values);
                 screen::compare(&was, &is, &is_expected)
             };
-            if matches!(before, Before::Baselines(_)) {
+            if matches!(before, ReferenceRun::Baselines(_)) {
                 // Until it is approved anew, it would excuse every change to come.
                 compared.propose_anew(&was, &is);
             }
@@ -226,7 +230,7 @@ impl Looking<'_, '_> {
             for why in compared.unknown {
                 self.unknown(Some(number), why.to_owned());
             }
-            if let (Before::Run(base), Some(counterpart)) = (&*before, &counterpart)
+            if let (ReferenceRun::Run(base), Some(counterpart)) = (&*before, &counterpart)
                 && let Some(other) = counterpart.steps.get(&number)
             {
                 let base = (&**base, counterpart.trail, *other);
@@ -244,7 +248,7 @@ impl Looking<'_, '_> {
             self.unknown(Some(step), "the base did not get that far".to_owned());
         }
         // A failure alone can be as before; a pass is one of screens.
-        if is_blind && (is_missed || !matches!(went, Went::Failed { .. })) {
+        if is_blind && (is_missed || !matches!(went, TrailResult::Failed { .. })) {
             self.unknown(None, "no screen was recorded".to_owned());
         }
         true
@@ -269,7 +273,7 @@ impl Looking<'_, '_> {
         });
         let (_, sessions) = found.next().ok_or("the base has no such cell")?;
         let (went, session) = base.went(sessions);
-        if went == Went::Unknown {
+        if went == TrailResult::Unknown {
             let why = base.silent(sessions).into_iter().next();
             let why = why.unwrap_or_else(|| "skipped".to_owned());
             return Err(format!("the base says nothing of it: {why}"));
@@ -296,18 +300,18 @@ impl Looking<'_, '_> {
         })
     }
 
-    fn approved(&self, baselines: &mut dyn Baselines, step: u32) -> Was<'static> {
+    fn approved(&self, baselines: &mut dyn Baselines, step: u32) -> BaseStep<'static> {
         let key = names::key(&self.run.run.cells[self.cell]);
         if key.is_empty() {
-            return Was::Unknown("no picture was recorded".to_owned());
+            return BaseStep::Unknown("no picture was recorded".to_owned());
         }
         let path = &self.run.run.trails[self.trail].path;
         match baselines.get(path, self.run.step_id(self.trail, step), &key) {
-            Stored::Missing => Was::Missing,
-            Stored::Unreadable(why) => Was::Unknown(why),
+            Stored::Missing => BaseStep::Missing,
+            Stored::Unreadable(why) => BaseStep::Unknown(why),
             Stored::Approved(approved) => {
                 let entry = approved.entry;
-                Was::Screen(Screen {
+                BaseStep::Screen(Screen {
                     engine: Cow::Owned(entry.engine),
                     masks: entry.masks,
                     scale: entry.scale,
@@ -320,7 +324,7 @@ impl Looking<'_, '_> {
         }
     }
 
-    fn outcome(&mut self, was: &Went, is: &Went, session: usize) {
+    fn outcome(&mut self, was: &TrailResult, is: &TrailResult, session: usize) {
         let change = |title: String, status, step: u32, detail: &str| {
             let change = Change {
                 kind: ChangeKind::Outcome,
@@ -336,7 +340,7 @@ impl Looking<'_, '_> {
             signature::of(one, cell) == signature::of(other, cell)
         };
         let (change, step) = match (was, is) {
-            (Went::Failed { message: was, .. }, Went::Failed { step, message }) => {
+            (TrailResult::Failed { message: was, .. }, TrailResult::Failed { step, message }) => {
                 if same(was, message) {
                     return;
                 }
@@ -348,7 +352,7 @@ impl Looking<'_, '_> {
                     &format!("before: {was}"),
                 )
             }
-            (_, Went::Failed { step, message }) => {
+            (_, TrailResult::Failed { step, message }) => {
                 let word = match self.answer.base {
                     Some(_) => "newly failing",
                     None => "fails",
@@ -356,17 +360,17 @@ impl Looking<'_, '_> {
                 let title = format!("{word}: {}", signature::title(message).0);
                 change(title, ChangeStatus::Changed, *step, message)
             }
-            (Went::Passed, Went::Flaky { step, message }) => {
+            (TrailResult::Passed, TrailResult::Flaky { step, message }) => {
                 let title = format!("newly flaky: {}", signature::title(message).0);
                 change(title, ChangeStatus::Changed, *step, message)
             }
-            (Went::Failed { .. }, Went::Flaky { step, message }) => {
+            (TrailResult::Failed { .. }, TrailResult::Flaky { step, message }) => {
                 let title = format!("still fails at times: {}", signature::title(message).0);
                 change(title, ChangeStatus::Changed, *step, message)
             }
-            (Went::Failed { message, .. }, Went::Passed)
-            | (Went::Flaky { message, .. }, Went::Passed) => {
-                let word = if matches!(was, Went::Flaky { .. }) {
+            (TrailResult::Failed { message, .. }, TrailResult::Passed)
+            | (TrailResult::Flaky { message, .. }, TrailResult::Passed) => {
+                let word = if matches!(was, TrailResult::Flaky { .. }) {
                     "no more flaky"
                 } else {
                     "newly fixed"
@@ -380,8 +384,8 @@ impl Looking<'_, '_> {
                     None,
                 )
             }
-            (Went::Unknown | Went::Passed, _) | (_, Went::Unknown) => return,
-            (Went::Flaky { .. }, Went::Flaky { .. }) => return,
+            (TrailResult::Unknown | TrailResult::Passed, _) | (_, TrailResult::Unknown) => return,
+            (TrailResult::Flaky { .. }, TrailResult::Flaky { .. }) => return,
         };
         self.push(change, step, session);
     }
@@ -415,7 +419,7 @@ impl Looking<'_, '_> {
 }
 
 /// What was at a step.
-enum Was<'a> {
+enum BaseStep<'a> {
     Screen(Screen<'a>),
     Missing,
     Unknown(String),

@@ -10,7 +10,7 @@ use super::answer::{ChangeKind, RunComparison, Unknown};
 use super::baseline::{Baselines, Entry, Stored};
 use super::names;
 use super::screen::{self, Notations};
-use super::side::{Side, Went};
+use super::side::{Side, TrailResult};
 use crate::align::Texts;
 use crate::input::{Pictures, Run};
 use crate::picture::Picture;
@@ -162,11 +162,13 @@ fn refuse(side: &Side<'_>, selection: &Selection, plan: &mut Plan) -> BTreeSet<(
         let silent = side.silent(sessions).into_iter().next();
         let why = match (silent, went) {
             (Some(why), _) => why,
-            (None, Went::Flaky { step, message }) => {
+            (None, TrailResult::Flaky { step, message }) => {
                 format!("flaky: step {step} failed too: {message}")
             }
-            (None, Went::Failed { step, message }) => format!("failed at step {step}: {message}"),
-            (None, Went::Passed | Went::Unknown) => continue,
+            (None, TrailResult::Failed { step, message }) => {
+                format!("failed at step {step}: {message}")
+            }
+            (None, TrailResult::Passed | TrailResult::Unknown) => continue,
         };
         refused.insert((*trail, *cell));
         plan.refusals.push(Unknown {

@@ -24,7 +24,7 @@ pub(super) struct Side<'a> {
 
 /// How a trail went in a cell, all repeats together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Went {
+pub(super) enum TrailResult {
     Passed,
     /// It passed and failed.
     Flaky {
@@ -90,7 +90,7 @@ impl<'a> Side<'a> {
     }
 
     /// How a trail went, and the session that stands for its repeats: one that passed, if there is.
-    pub(super) fn went(&self, sessions: &[usize]) -> (Went, usize) {
+    pub(super) fn went(&self, sessions: &[usize]) -> (TrailResult, usize) {
         let of = |place: &usize| &self.run.sessions[*place];
         let passed = sessions
             .iter()
@@ -107,12 +107,17 @@ impl<'a> Side<'a> {
         let flake = failure.clone();
         let flake = flake.or_else(|| earlier.map(|one| (one.step, one.message.clone())));
         match (passed, flake, failed, failure) {
-            (Some(place), Some((step, message)), ..) => (Went::Flaky { step, message }, *place),
-            (Some(place), None, ..) => (Went::Passed, *place),
-            (None, _, Some(place), Some((step, message))) => {
-                (Went::Failed { step, message }, *place)
+            (Some(place), Some((step, message)), ..) => {
+                (TrailResult::Flaky { step, message }, *place)
             }
-            (None, ..) => (Went::Unknown, sessions.first().copied().unwrap_or_default()),
+            (Some(place), None, ..) => (TrailResult::Passed, *place),
+            (None, _, Some(place), Some((step, message))) => {
+                (TrailResult::Failed { step, message }, *place)
+            }
+            (None, ..) => (
+                TrailResult::Unknown,
+                sessions.first().copied().unwrap_or_default(),
+            ),
         }
     }
 

@@ -27,11 +27,11 @@ pub(crate) enum End {
 pub(crate) struct NewRun {
     pub(crate) run: RunId,
     pub(crate) writer: JournalWriter,
-    pub(crate) unkept: Unkept,
+    pub(crate) unkept: RunDirGuard,
 }
 
 /// A folder that goes again when this is dropped, with what is in it.
-pub(crate) struct Unkept(Option<PathBuf>);
+pub(crate) struct RunDirGuard(Option<PathBuf>);
 
 impl NewRun {
     /// Makes the folder.
@@ -42,7 +42,7 @@ impl NewRun {
             let run = RunId::new(chrono::Utc::now(), salt);
             match JournalWriter::create(root, &run) {
                 Ok(writer) => {
-                    let unkept = Unkept(Some(writer.folder().to_owned()));
+                    let unkept = RunDirGuard(Some(writer.folder().to_owned()));
                     return Ok(Self {
                         run,
                         writer,
@@ -60,14 +60,14 @@ impl NewRun {
     }
 }
 
-impl Unkept {
+impl RunDirGuard {
     /// The folder stays.
     pub(crate) fn keep(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Unkept {
+impl Drop for RunDirGuard {
     fn drop(&mut self) {
         if let Some(folder) = &self.0 {
             // What cannot be removed is an empty run.
@@ -77,12 +77,12 @@ impl Drop for Unkept {
 }
 
 /// The disk, and why it has not taken everything.
-pub(crate) struct Watched {
+pub(crate) struct RecordingStore {
     pub(crate) disk: Disk,
     pub(crate) failure: Arc<OnceLock<String>>,
 }
 
-impl Store for Watched {
+impl Store for RecordingStore {
     fn append(&mut self, entries: &[Arc<Entry>]) -> Result<(), String> {
         self.disk.append(entries).inspect_err(|failure| {
             // The first counts.

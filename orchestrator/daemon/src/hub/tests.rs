@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::time::{advance, pause, resume};
 
 use super::*;
-use crate::Held;
+use crate::HeldDevice;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -43,9 +43,9 @@ async fn reaped_after(hub: &Hub, time: Duration) {
     hub.reap();
 }
 
-async fn takes(hub: &Hub, agent: &Arc<Agent>) -> Arc<Held> {
+async fn takes(hub: &Hub, agent: &Arc<Agent>) -> Arc<HeldDevice> {
     let (device, wait) = (DeviceId::new(Platform::Android, "virtual-1"), MINUTE);
-    let held = Held::acquire(agent, &[device], wait, &hub.work, |_, _| {}).await;
+    let held = HeldDevice::acquire(agent, &[device], wait, &hub.work, |_, _| {}).await;
     held.ok().unwrap()
 }
 
@@ -59,7 +59,7 @@ fn a_lease_ends_when_it_lies_unused_and_not_while_it_is_used() {
         let present = hub.join(Transport::Stdio, project);
         let agent = present.agent();
         let held = takes(hub, agent).await;
-        let is_held = |held: &Held| agent.held(&held.handle).is_some();
+        let is_held = |held: &HeldDevice| agent.held(&held.handle).is_some();
         reaped_after(hub, 14 * MINUTE).await;
         // How it ends does not matter, and devices go by another clock.
         let _ = held.call(&call("readScreen", &json!({})), MINUTE).await;

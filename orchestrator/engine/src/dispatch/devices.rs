@@ -38,7 +38,7 @@ enum Availability {
 }
 
 /// An end of a queue.
-pub(super) enum Place {
+pub(super) enum QueueEnd {
     Front,
     Back,
 }
@@ -107,14 +107,14 @@ impl Devices {
         candidates.any(|&device| self.is_in_service(device))
     }
 
-    pub(super) fn enqueue(&mut self, index: SessionIndex, place: Place) {
+    pub(super) fn enqueue(&mut self, index: SessionIndex, place: QueueEnd) {
         let queue = match self.sessions[index.0].candidates.as_slice() {
             &[only] => &mut self.slots[only.0].bound,
             _ => &mut self.shared,
         };
         match place {
-            Place::Front => queue.push_front(index),
-            Place::Back => queue.push_back(index),
+            QueueEnd::Front => queue.push_front(index),
+            QueueEnd::Back => queue.push_back(index),
         }
     }
 
@@ -129,7 +129,7 @@ impl Devices {
             self.sessions[index.0].avoid.insert(device);
         }
         if is_devices_fault || !self.is_in_service(device) {
-            self.enqueue(index, Place::Front);
+            self.enqueue(index, QueueEnd::Front);
         } else {
             self.slots[device.0].bound.push_front(index);
         }
@@ -199,7 +199,7 @@ impl Devices {
         let slot = &mut self.slots[device.0];
         slot.availability = Availability::Retired;
         for index in std::mem::take(&mut slot.bound).into_iter().rev() {
-            self.enqueue(index, Place::Front);
+            self.enqueue(index, QueueEnd::Front);
         }
     }
 

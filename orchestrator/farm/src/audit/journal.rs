@@ -186,7 +186,7 @@ impl State {
         trail: Option<&TrailSummary>,
     ) -> Vec<Finding> {
         use FindingKind::{Disordered, Doubled, Lost};
-        let mut wrong = Wrong(id, Vec::new());
+        let mut wrong = AttemptFindings(id, Vec::new());
         let is_end = matches!(
             event,
             RunEvent::SessionWillRetry { .. } | RunEvent::SessionFinished { .. }
@@ -252,7 +252,12 @@ impl State {
         wrong.1
     }
 
-    fn step(&mut self, step: StepIndex, trail: Option<&TrailSummary>, wrong: &mut Wrong<'_>) {
+    fn step(
+        &mut self,
+        step: StepIndex,
+        trail: Option<&TrailSummary>,
+        wrong: &mut AttemptFindings<'_>,
+    ) {
         use FindingKind::{Doubled, Lost};
         let expected = trail.and_then(|trail| trail.steps.get(self.steps.len()));
         let is_next = expected.is_some_and(|expected| expected.step == step);
@@ -265,7 +270,12 @@ impl State {
         self.calls.clear();
     }
 
-    fn close(&mut self, outcome: &Outcome, trail: Option<&TrailSummary>, wrong: &mut Wrong<'_>) {
+    fn close(
+        &mut self,
+        outcome: &Outcome,
+        trail: Option<&TrailSummary>,
+        wrong: &mut AttemptFindings<'_>,
+    ) {
         use FindingKind::Lost;
         self.ended = true;
         let is_whole = match outcome {
@@ -289,9 +299,9 @@ impl State {
 }
 
 /// What is wrong with one attempt.
-struct Wrong<'a>(&'a SessionId, Vec<Finding>);
+struct AttemptFindings<'a>(&'a SessionId, Vec<Finding>);
 
-impl Wrong<'_> {
+impl AttemptFindings<'_> {
     fn when(&mut self, is_wrong: bool, kind: FindingKind, what: &str) {
         if is_wrong {
             let session = self.0;

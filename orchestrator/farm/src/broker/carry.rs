@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::state::{Deed, Fact, LeaseSeen, SessionKey};
+use super::state::{Effect, Fact, LeaseSeen, SessionKey};
 use crate::link::{FarmError, Link};
 use crate::names;
 use crate::store::{Put, Stored};
@@ -38,9 +38,9 @@ impl Done {
 ///
 /// When the server refuses as such, or does not answer for half a minute. Then it is not known whether
 /// it was done.
-pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError> {
+pub(super) async fn carry_out(link: Link, deed: Effect) -> Result<Done, FarmError> {
     match deed {
-        Deed::Grant {
+        Effect::Grant {
             session,
             grant,
             incarnation,
@@ -72,11 +72,11 @@ pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError>
                 }
             }
         }
-        Deed::Confirm(session, grant) => {
+        Effect::Confirm(session, grant) => {
             let granted = write_grant(&link, &session, &grant).await?;
             Ok(Done::as_expected(Fact::Confirmed(session, granted)))
         }
-        Deed::Lose {
+        Effect::Lose {
             session,
             host,
             blame,
@@ -88,15 +88,15 @@ pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError>
             link.put_if(&subject, 0, end, None).await?;
             Ok(Done::as_expected(Fact::Lost(session, host)))
         }
-        Deed::Check(session, device) => {
+        Effect::Check(session, device) => {
             let seen = lease_at(&link, device).await?;
             Ok(Done::as_expected(Fact::Checked(session, seen)))
         }
-        Deed::Wait(session, time) => {
+        Effect::Wait(session, time) => {
             tokio::time::sleep(time).await;
             Ok(Done::as_expected(Fact::Waited(session)))
         }
-        Deed::TakeBack(device, expected) => {
+        Effect::TakeBack(device, expected) => {
             let key = names::device_key(&device);
             match link.take_key(names::LEASES, &key, expected).await? {
                 Put::Done(revision) => Ok(Done::as_expected(Fact::TakenBack(LeaseSeen {
@@ -110,7 +110,7 @@ pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError>
                 }
             }
         }
-        Deed::Forget(run) => {
+        Effect::Forget(run) => {
             let token = names::encode(&run.0);
             link.purge(names::RUNS, &format!("r.{token}.>")).await?;
             // Secrets first of all; what is left of them expires by itself.

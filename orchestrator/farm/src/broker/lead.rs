@@ -15,7 +15,7 @@ use super::BrokerAdvert;
 use super::carry::{Done, carry_out};
 use super::read;
 use super::request;
-use super::state::{Deed, Fact, State};
+use super::state::{Effect, Fact, State};
 use crate::follow::{Followed, Follower};
 use crate::link::{FarmError, Link};
 use crate::live::{Alive, Liveness, at};
@@ -52,7 +52,7 @@ struct Leading {
     link: Link,
     state: State,
     /// Deeds that wait for a place in the window; at most a few for each device and session.
-    waiting: VecDeque<Deed>,
+    waiting: VecDeque<Effect>,
     doing: FuturesUnordered<BoxFuture<'static, Result<Done, FarmError>>>,
     /// What only lets time pass, and takes no place in the window.
     pausing: FuturesUnordered<BoxFuture<'static, Result<Done, FarmError>>>,
@@ -185,7 +185,7 @@ impl Leading {
     fn learn(&mut self, fact: Fact) {
         let deeds = self.state.apply(fact);
         let (pauses, deeds): (Vec<_>, Vec<_>) =
-            (deeds.into_iter()).partition(|deed| matches!(deed, Deed::Wait(..)));
+            (deeds.into_iter()).partition(|deed| matches!(deed, Effect::Wait(..)));
         for pause in pauses {
             self.pausing
                 .push(Box::pin(carry_out(self.link.clone(), pause)));

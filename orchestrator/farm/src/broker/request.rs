@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::state::State;
 use crate::link::{FarmError, Link};
 use crate::names::CTL_BROKER;
-use crate::wire::Standing;
+use crate::wire::QueuePosition;
 
 /// The longest request that is read, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -25,7 +25,7 @@ pub enum BrokerRequest {
 #[serde(rename_all = "snake_case")]
 pub enum BrokerAnswer {
     /// The runs with sessions, those that are served first first.
-    Queue(Vec<Standing>),
+    Queue(Vec<QueuePosition>),
     /// The question was not understood; why, in one sentence.
     NotUnderstood(String),
 }
@@ -35,7 +35,7 @@ pub enum BrokerAnswer {
 /// # Errors
 ///
 /// When no broker leads, or none answers within `patience`.
-pub async fn queue(link: &Link, patience: Duration) -> Result<Vec<Standing>, FarmError> {
+pub async fn queue(link: &Link, patience: Duration) -> Result<Vec<QueuePosition>, FarmError> {
     let server = |cause: String| FarmError::server("ask the broker for the queue", &cause);
     let request = serde_json::to_vec(&BrokerRequest::Queue);
     let request = request.map_err(|error| server(error.to_string()))?;

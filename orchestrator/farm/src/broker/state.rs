@@ -10,9 +10,9 @@
 //!   was longest ago. Inside a run requeued sessions go first, then those that asked first.
 //! - Nothing that could run waits, except for a device of its own ([`Demand::spread`]) and for enough
 //!   devices ([`RunAdvert::min_devices`]).
-//! - A session takes [`Demand::own`], unless that is away for longer than a [`Deed::Wait`], or avoided.
+//! - A session takes [`Demand::own`], unless that is away for longer than a [`Effect::Wait`], or avoided.
 //! - What lost a session before is avoided, and one that is asked for anew prefers a device of its own:
-//!   for as long as a [`Deed::Wait`] lasts. Then any device will do.
+//!   for as long as a [`Effect::Wait`] lasts. Then any device will do.
 
 mod deeds;
 mod device;
@@ -35,7 +35,7 @@ use self::expression::Expression;
 use self::run::Run;
 use self::serve::Open;
 use self::table::{DeviceAt, ExpressionAt, HostAt, RunAt, Table};
-use crate::wire::Standing;
+use crate::wire::QueuePosition;
 use crate::wire::{Demand, DeviceAdvert, DeviceKey, Grant, HostAdvert, HostName, Lease, RunAdvert};
 
 /// A session of a run.
@@ -82,7 +82,7 @@ pub enum Fact {
     End(SessionKey, HostName),
     /// A lease was read. Older revisions than the one that is known say nothing.
     Lease(LeaseSeen),
-    /// Answers [`Deed::Grant`]: the lease stands.
+    /// Answers [`Effect::Grant`]: the lease stands.
     Granted {
         /// The session.
         session: SessionKey,
@@ -93,27 +93,27 @@ pub enum Fact {
         /// The device of the grant: another, when the session was granted that before.
         granted: DeviceKey,
     },
-    /// Answers [`Deed::Grant`]: the lease is another than was expected, and nothing was written.
+    /// Answers [`Effect::Grant`]: the lease is another than was expected, and nothing was written.
     LeaseRefused(SessionKey, LeaseSeen),
-    /// Answers [`Deed::Confirm`]: the grant of this device stands now.
+    /// Answers [`Effect::Confirm`]: the grant of this device stands now.
     Confirmed(SessionKey, DeviceKey),
-    /// Answers [`Deed::Lose`]: the session has an end from the host, that one or another.
+    /// Answers [`Effect::Lose`]: the session has an end from the host, that one or another.
     Lost(SessionKey, HostName),
-    /// Answers [`Deed::Check`]: what stands there, read after the grant was seen. The session was lost
+    /// Answers [`Effect::Check`]: what stands there, read after the grant was seen. The session was lost
     /// when it is not its own.
     Checked(SessionKey, LeaseSeen),
-    /// Answers [`Deed::Wait`]: the session has waited for a better device for long enough.
+    /// Answers [`Effect::Wait`]: the session has waited for a better device for long enough.
     Waited(SessionKey),
-    /// Answers [`Deed::TakeBack`]: what stands there now, no lease as a rule.
+    /// Answers [`Effect::TakeBack`]: what stands there now, no lease as a rule.
     TakenBack(LeaseSeen),
-    /// Answers [`Deed::Forget`].
+    /// Answers [`Effect::Forget`].
     Forgotten(RunId),
 }
 
 /// Something to be carried out. Each is answered by a fact, and until then nothing else is done to what
 /// it is about.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Deed {
+pub enum Effect {
     /// Write the lease, expecting the revision, and then the grant, expecting none.
     Grant {
         /// The session.
@@ -161,9 +161,9 @@ pub struct State {
     forgotten: VecDeque<RunId>,
     /// How many turns were given so far.
     turns: u64,
-    deeds: Vec<Deed>,
+    deeds: Vec<Effect>,
     open: Open,
-    told: HashMap<RunId, Standing>,
+    told: HashMap<RunId, QueuePosition>,
 }
 
 impl State {
@@ -174,7 +174,7 @@ impl State {
 
     /// Takes a fact and returns what is to be done, in the order in which it was decided.
     #[must_use = "what is not carried out blocks its device or session for ever"]
-    pub fn apply(&mut self, fact: Fact) -> Vec<Deed> {
+    pub fn apply(&mut self, fact: Fact) -> Vec<Effect> {
         self.learn(fact);
         if self.is_leading {
             self.serve_open();

@@ -34,10 +34,10 @@ pub(super) struct Runs {
 }
 
 /// A run that is being opened, or was.
-pub(super) type Opened = OnceCell<Result<Arc<Place>, String>>;
+pub(super) type Opened = OnceCell<Result<Arc<OpenedRun>, String>>;
 
 /// A run, opened.
-pub(super) struct Place {
+pub(super) struct OpenedRun {
     run: Box<dyn OpenRun>,
     pub(super) folder: PathBuf,
     pub(super) secrets: Secrets,
@@ -47,7 +47,7 @@ pub(super) struct Place {
 impl Runs {
     /// The place of a run; opened by whoever asks first. Those who wait for it meanwhile share what goes
     /// wrong; whoever comes later tries again, for most of that passes.
-    pub(super) async fn place(&self, run: &RunId) -> Result<Arc<Place>, String> {
+    pub(super) async fn place(&self, run: &RunId) -> Result<Arc<OpenedRun>, String> {
         let cell = Arc::clone(self.open.lock().entry(run.clone()).or_default());
         let opened = cell.get_or_init(|| self.open_anew(run)).await.clone();
         if opened.is_err() {
@@ -80,7 +80,7 @@ impl Runs {
         }
     }
 
-    async fn open_anew(&self, run: &RunId) -> Result<Arc<Place>, String> {
+    async fn open_anew(&self, run: &RunId) -> Result<Arc<OpenedRun>, String> {
         let text = |error: &dyn std::error::Error| in_one_line(error);
         let manifest = query::manifest(&self.link, run).await;
         let manifest = manifest.map_err(|error| text(&error))?;
@@ -109,7 +109,7 @@ impl Runs {
             secrets: secrets.clone(),
         };
         let run = self.workplace.open(opening).await?;
-        Ok(Arc::new(Place {
+        Ok(Arc::new(OpenedRun {
             run,
             folder,
             secrets,
@@ -138,7 +138,7 @@ impl Runs {
     }
 }
 
-impl Place {
+impl OpenedRun {
     /// What carries out the run's sessions.
     pub(super) fn host(&self) -> Arc<dyn SessionHost> {
         self.run.host()

@@ -142,7 +142,7 @@ async fn walk(link: &Link, runs: &Runs, granted: &Granted, output: SessionOutput
 /// The order as it was asked for, with what only this host knows.
 async fn order(
     link: &Link,
-    place: &Arc<super::runs::Place>,
+    place: &Arc<super::runs::OpenedRun>,
     granted: &Granted,
 ) -> Result<SessionOrder, String> {
     let subject = names::demand(&granted.run, &granted.session);

@@ -20,7 +20,7 @@ const MOST_WAITING: usize = 65_536;
 
 /// What the farm says of a session.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum SessionUpdate {
     /// It was granted a device.
     Granted(Grant),
     /// What happened, on a host.
@@ -34,7 +34,7 @@ pub(super) enum Said {
 }
 
 /// The same, and when the server stored it; `None` when it did not.
-pub(super) type Dated = (Option<DateTime<Utc>>, Said);
+pub(super) type Dated = (Option<DateTime<Utc>>, SessionUpdate);
 
 /// Leads messages to sessions.
 pub(super) struct Router {
@@ -167,27 +167,29 @@ impl Sessions {
 }
 
 /// What a message says, and of which session. What cannot be read is never the end of anything.
-fn parse(message: &Stored) -> Option<(SessionId, Said)> {
+fn parse(message: &Stored) -> Option<(SessionId, SessionUpdate)> {
     let tokens = message.tokens();
     let session = SessionId(names::decode(tokens.get(3)?)?);
     let host = tokens.get(4).and_then(|host| host.parse::<HostName>().ok());
     let said = match (*tokens.get(2)?, host) {
-        ("grant", None) => message.read().map_or_else(Said::Broken, Said::Granted),
+        ("grant", None) => message
+            .read()
+            .map_or_else(SessionUpdate::Broken, SessionUpdate::Granted),
         // The server copied that here for somebody: it is no word of the host's, and takes no other's
         // place.
         ("ev", Some(_)) if message.value.is_none() => return None,
         ("ev", Some(host)) => match message.read() {
-            Ok(pack) => Said::Happened(host, pack),
-            Err(error) => Said::Unreadable(host, error),
+            Ok(pack) => SessionUpdate::Happened(host, pack),
+            Err(error) => SessionUpdate::Unreadable(host, error),
         },
         // That which was copied has taken the place of the real one.
         ("end", Some(host)) => match message.read() {
-            Ok(end) => Said::Ended(host, end),
-            Err(error) => Said::Unreadable(host, error),
+            Ok(end) => SessionUpdate::Ended(host, end),
+            Err(error) => SessionUpdate::Unreadable(host, error),
         },
         _ => return None,
     };
-    if let Said::Unreadable(_, error) | Said::Broken(error) = &said {
+    if let SessionUpdate::Unreadable(_, error) | SessionUpdate::Broken(error) = &said {
         tracing::warn!(error, "the farm says what nobody understands");
     }
     Some((session, said))
@@ -212,7 +214,7 @@ mod tests {
 
     fn word(number: usize) -> Dated {
         let host = "mac-1".parse().unwrap();
-        (None, Said::Unreadable(host, number.to_string()))
+        (None, SessionUpdate::Unreadable(host, number.to_string()))
     }
 
     #[tokio::test]
@@ -261,7 +263,9 @@ mod tests {
             sessions.say(session.clone(), word(0));
             for expected in 0..MOST_WAITING {
                 let (_, said) = said.recv().await.unwrap();
-                assert!(matches!(said, Said::Unreadable(_, it) if it == expected.to_string()));
+                assert!(
+                    matches!(said, SessionUpdate::Unreadable(_, it) if it == expected.to_string())
+                );
             }
             assert!(said.recv().await.is_none());
         }
@@ -277,11 +281,14 @@ mod tests {
         let subject = "r.run.end.s1.mac-1";
         let (session, said) = parse(&stored(subject, Some(&end))).unwrap();
         assert_eq!(session.0, "s1");
-        assert!(matches!(said, Said::Ended(..)), "{said:?}");
+        assert!(matches!(said, SessionUpdate::Ended(..)), "{said:?}");
         let acknowledgement = "{\"stream\":\"RUNS\",\"seq\":7}";
         for other in [None, Some(""), Some("{}"), Some(acknowledgement)] {
             let (_, said) = parse(&stored(subject, other)).unwrap();
-            assert!(matches!(said, Said::Unreadable(..)), "{other:?}: {said:?}");
+            assert!(
+                matches!(said, SessionUpdate::Unreadable(..)),
+                "{other:?}: {said:?}"
+            );
         }
     }
 
@@ -290,7 +297,7 @@ mod tests {
         let subject = "r.run.ev.s1.mac-1";
         assert!(parse(&stored(subject, None)).is_none());
         let (_, said) = parse(&stored(subject, Some("{}"))).unwrap();
-        assert!(matches!(said, Said::Unreadable(..)), "{said:?}");
+        assert!(matches!(said, SessionUpdate::Unreadable(..)), "{said:?}");
     }
 
     #[test]

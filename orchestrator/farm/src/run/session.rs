@@ -15,8 +15,8 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::Inner;
-use super::router::{Dated, Said};
-use super::told::Told;
+use super::router::{Dated, SessionUpdate};
+use super::told::SessionTimeline;
 use super::turns::Turn;
 use crate::bundle;
 use crate::link::in_one_line;
@@ -48,7 +48,7 @@ pub(super) async fn carry_out(
         early: Vec::new(),
         taken: 0,
         damaged: None,
-        told: Told::default(),
+        told: SessionTimeline::default(),
         is_given_up: false,
         started: false,
         was_aside: Vec::new(),
@@ -85,12 +85,12 @@ struct Session<'a> {
     output: SessionOutput,
     grant: Option<Grant>,
     /// What hosts said before the grant was told: a host may be faster than its broker.
-    early: Vec<Said>,
+    early: Vec<SessionUpdate>,
     /// How many items of its packs were taken in.
     taken: u64,
     /// Why not all of what happened is known, if so.
     damaged: Option<String>,
-    told: Told,
+    told: SessionTimeline,
     /// Whether it has no end and is not waited for any more: its device is to be taken back.
     is_given_up: bool,
     /// Whether the journal has its start.
@@ -183,7 +183,7 @@ impl Session<'_> {
         let order = &self.order;
         let stored = self.inner.trail(&order.trail).await;
         let (trail, path) = stored.map_err(|cause| Outcome::broken(Blame::Host, cause))?;
-        let value = self.demand(trail, path).map_err(Unfit::outcome)?;
+        let value = self.demand(trail, path).map_err(InvalidOrder::outcome)?;
         let subject = names::demand(&order.run, &order.session);
         let permit = self.inner.demands.acquire().await;
         let put = self.inner.link.put_if(&subject, 0, value.into(), None);
@@ -205,11 +205,11 @@ impl Session<'_> {
     ///
     /// # Errors
     /// When the order is none for a farm: asking again would not change that.
-    fn demand(&self, trail: Blob, path: String) -> Result<Vec<u8>, Unfit> {
+    fn demand(&self, trail: Blob, path: String) -> Result<Vec<u8>, InvalidOrder> {
         let order = &self.order;
         let DeviceRequirement::Matching(on) = &order.requires else {
             let cause = "a session of the farm says what its device has to be";
-            return Err(Unfit::because(cause.to_owned()));
+            return Err(InvalidOrder::because(cause.to_owned()));
         };
         let mut bare = order.clone();
         // The trail travels by itself, once; secrets are sealed.
@@ -218,7 +218,7 @@ impl Session<'_> {
         if let Some(app) = &mut bare.cell.app_file {
             let place = self.inner.files.map(app);
             let stays = || format!("{} does not travel to hosts", app.display());
-            *app = place.ok_or_else(|| Unfit::because(stays()))?.into();
+            *app = place.ok_or_else(|| InvalidOrder::because(stays()))?.into();
         }
         let base = base(&order.session);
         let avoid = self.inner.shared.lock().avoid.get(base).cloned();
@@ -238,14 +238,14 @@ impl Session<'_> {
             path,
         };
         let value = serde_json::to_vec(&demand);
-        let value = value.map_err(|error| Unfit::because(error.to_string()))?;
+        let value = value.map_err(|error| InvalidOrder::because(error.to_string()))?;
         fits(value)
     }
 
     /// The outcome, when it is the end.
-    async fn take_in(&mut self, said: Said) -> Option<Outcome> {
+    async fn take_in(&mut self, said: SessionUpdate) -> Option<Outcome> {
         match said {
-            Said::Granted(grant) => {
+            SessionUpdate::Granted(grant) => {
                 if !grant.replaces {
                     self.order.planned.device = Some(grant.device.public());
                 }
@@ -258,7 +258,11 @@ impl Session<'_> {
                 }
                 None
             }
-            Said::Happened(..) | Said::Ended(..) | Said::Unreadable(..) if self.grant.is_none() => {
+            SessionUpdate::Happened(..)
+            | SessionUpdate::Ended(..)
+            | SessionUpdate::Unreadable(..)
+                if self.grant.is_none() =>
+            {
                 self.early.push(said);
                 None
             }
@@ -266,23 +270,23 @@ impl Session<'_> {
         }
     }
 
-    async fn hear(&mut self, said: Said) -> Option<Outcome> {
+    async fn hear(&mut self, said: SessionUpdate) -> Option<Outcome> {
         match said {
-            Said::Granted(_) => None,
-            Said::Happened(host, pack) => {
+            SessionUpdate::Granted(_) => None,
+            SessionUpdate::Happened(host, pack) => {
                 if self.is_ours(&host) {
                     self.happened(pack).await;
                 }
                 None
             }
-            Said::Ended(host, _) if !self.is_ours(&host) => None,
-            Said::Ended(host, end) => Some(self.ended(&host, end).await),
-            Said::Unreadable(host, _) if !self.is_ours(&host) => None,
-            Said::Unreadable(host, why) => {
+            SessionUpdate::Ended(host, _) if !self.is_ours(&host) => None,
+            SessionUpdate::Ended(host, end) => Some(self.ended(&host, end).await),
+            SessionUpdate::Unreadable(host, _) if !self.is_ours(&host) => None,
+            SessionUpdate::Unreadable(host, why) => {
                 let cause = format!("what {host} said of the session cannot be read: {why}");
                 Some(self.give_up(cause).await)
             }
-            Said::Broken(why) => Some(self.give_up(why).await),
+            SessionUpdate::Broken(why) => Some(self.give_up(why).await),
         }
     }
 
@@ -524,14 +528,14 @@ fn spread(planned: &PlannedSession) -> String {
 }
 
 /// A demand, if the server takes one of its size.
-fn fits(demand: Vec<u8>) -> Result<Vec<u8>, Unfit> {
+fn fits(demand: Vec<u8>) -> Result<Vec<u8>, InvalidOrder> {
     let bytes = demand.len();
     if bytes <= DEMAND_BYTES {
         return Ok(demand);
     }
     let cause = format!("order too large: {bytes} bytes, and the farm takes {DEMAND_BYTES}");
     let hint = "put what `--memory` and `--arg` give it into a file of the project";
-    Err(Unfit {
+    Err(InvalidOrder {
         cause,
         hint: Some(hint.to_owned()),
     })
@@ -548,12 +552,12 @@ fn cancelled(stop: &SessionStop) -> Outcome {
 
 /// What no host could carry out, and why.
 #[derive(Debug)]
-struct Unfit {
+struct InvalidOrder {
     cause: String,
     hint: Option<String>,
 }
 
-impl Unfit {
+impl InvalidOrder {
     const fn because(cause: String) -> Self {
         Self { cause, hint: None }
     }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 /// What was told of a session.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct SessionTimeline {
     /// How steps ended; the last word of each counts.
     steps: BTreeMap<StepIndex, Outcome>,
     /// When its first and its last event happened, by its host's clock.
@@ -22,7 +22,7 @@ pub(super) struct Told {
     granted: Option<Instant>,
 }
 
-impl Told {
+impl SessionTimeline {
     /// Something was said of it, stored by the server at that moment.
     pub(super) fn said(&mut self, at: DateTime<Utc>) {
         let (first, last) = self.said.unwrap_or((at, at));
@@ -122,8 +122,8 @@ mod tests {
     }
 
     /// What was told when each step ended with these outcomes, in this order.
-    fn told(steps: &[(usize, Outcome)]) -> Told {
-        let (trail, mut told) = (trail(), Told::default());
+    fn told(steps: &[(usize, Outcome)]) -> SessionTimeline {
+        let (trail, mut told) = (trail(), SessionTimeline::default());
         for (step, outcome) in steps {
             let event = finished(&trail.steps[*step], outcome.clone());
             told.happened(&event, DateTime::UNIX_EPOCH);
@@ -166,12 +166,12 @@ mod tests {
         let skipped = Outcome::Skipped {
             reason: "no".to_owned(),
         };
-        assert!(Told::default().judge(skipped, &trail()).is_err());
+        assert!(SessionTimeline::default().judge(skipped, &trail()).is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_hosts_clock_makes_no_session_longer_than_it_was_waited_for() {
-        let (trail, mut told) = (trail(), Told::default());
+        let (trail, mut told) = (trail(), SessionTimeline::default());
         assert_eq!(told.took(), Duration::ZERO);
         told.granted();
         let event = finished(&trail.steps[0], Outcome::Passed);
@@ -183,7 +183,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_read_again_took_as_long_as_it_was_then() {
-        let (trail, mut told) = (trail(), Told::default());
+        let (trail, mut told) = (trail(), SessionTimeline::default());
         let begun = DateTime::UNIX_EPOCH;
         let ended = begun + TimeDelta::seconds(9);
         told.granted();

@@ -19,7 +19,7 @@ use super::error::ServerError;
 use super::find::NatsServer;
 use super::folder::{FarmFolder, FolderLock, write_private};
 use super::identity::Identity;
-use super::log::{Log, Said};
+use super::log::{Log, ServerLog};
 use super::tls::{self, Certificates};
 use super::users::Users;
 use crate::link::Trust;
@@ -58,7 +58,7 @@ impl Listen {
 pub struct Embedded {
     pub(super) running: Mutex<Running>,
     server: NatsServer,
-    said: watch::Sender<Said>,
+    said: watch::Sender<ServerLog>,
     address: SocketAddr,
     pin: Option<String>,
     /// Held while the server reads it again.
@@ -207,7 +207,7 @@ impl Embedded {
         let mut said = self.said.subscribe();
         match said.wait_for(|said| said.ended).await {
             Ok(said) => complaint(&said),
-            Err(_) => complaint(&Said::default()),
+            Err(_) => complaint(&ServerLog::default()),
         }
     }
 
@@ -224,11 +224,11 @@ impl Embedded {
 }
 
 /// Where it listens, once it takes connections.
-async fn ready(said: &mut watch::Receiver<Said>) -> Result<SocketAddr, ServerError> {
+async fn ready(said: &mut watch::Receiver<ServerLog>) -> Result<SocketAddr, ServerError> {
     let waited = said.wait_for(|said| said.ended || (said.ready && said.listening.is_some()));
     let ready = match tokio::time::timeout(READY_TIMEOUT, waited).await {
         Ok(Ok(said)) => said.clone(),
-        Ok(Err(_)) => Said::default(),
+        Ok(Err(_)) => ServerLog::default(),
         Err(_) => {
             let words = format!("it took no connection within {READY_TIMEOUT:?}");
             return Err(ServerError::DidNotStart(words));
@@ -240,7 +240,7 @@ async fn ready(said: &mut watch::Receiver<Said>) -> Result<SocketAddr, ServerErr
     }
 }
 
-fn complaint(said: &Said) -> String {
+fn complaint(said: &ServerLog) -> String {
     let words = said.complaint.as_deref();
     words.unwrap_or("it ended without a word").to_owned()
 }
@@ -249,7 +249,7 @@ fn spawn(
     server: &NatsServer,
     config: &Path,
     log: &Path,
-    said: &watch::Sender<Said>,
+    said: &watch::Sender<ServerLog>,
 ) -> Result<Running, ServerError> {
     let mut command = Command::new(&server.program);
     command
@@ -260,7 +260,7 @@ fn spawn(
         .stderr(Stdio::piped());
     let mut program =
         Program::spawn(command).map_err(|error| ServerError::DidNotStart(error.to_string()))?;
-    said.send_replace(Said::default());
+    said.send_replace(ServerLog::default());
     let (tx, output, log) = (said.clone(), program.stderr(), log.to_owned());
     let reader = AbortOnDropHandle::new(tokio::spawn(async move {
         if let Some(output) = output {
@@ -275,7 +275,7 @@ fn spawn(
 }
 
 /// Keeps what it says. A disk that is full loses lines, not the server.
-async fn listen_to(output: impl AsyncRead + Unpin, log: &Path, said: &watch::Sender<Said>) {
+async fn listen_to(output: impl AsyncRead + Unpin, log: &Path, said: &watch::Sender<ServerLog>) {
     let mut log = Log::open(log).await;
     let mut lines = BufReader::new(output).lines();
     while let Ok(Some(line)) = lines.next_line().await {

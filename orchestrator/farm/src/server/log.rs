@@ -53,7 +53,7 @@ impl Log {
 
 /// What is known of a server by what it said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ServerLog {
     /// Where it listens.
     pub(super) listening: Option<SocketAddr>,
     /// Whether it takes connections.
@@ -68,7 +68,7 @@ pub(super) struct Said {
     pub(super) ended: bool,
 }
 
-impl Said {
+impl ServerLog {
     /// Takes in a line.
     pub(super) fn hear(&mut self, line: &str) {
         const LISTENING: &str = "Listening for client connections on ";
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_server_says_where_it_listens_and_that_it_is_ready() {
-        let mut said = Said::default();
+        let mut said = ServerLog::default();
         said.hear(
             "[1] 2026/01/01 10:00:00.1 [INF] Listening for client connections on 127.0.0.1:42979",
         );
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_server_says_whether_it_took_its_new_configuration() {
-        let mut said = Said::default();
+        let mut said = ServerLog::default();
         said.hear("[1] [ERR] Failed to reload server configuration: config is invalid (a:7:1)");
         assert_eq!(said.reloads, 1);
         assert_eq!(said.refusal.as_deref(), Some("config is invalid (a:7:1)"));

@@ -8,7 +8,7 @@ use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use packtrain_daemon::Held;
+use packtrain_daemon::HeldDevice;
 use packtrain_toolsets::catalog::LEASE;
 
 /// The most characters of one text.
@@ -35,7 +35,7 @@ pub(crate) struct ActArgs {
 
 impl ActArgs {
     /// Opens an app by its id, or an address.
-    pub(crate) fn opening(held: &Held, what: String) -> Self {
+    pub(crate) fn opening(held: &HeldDevice, what: String) -> Self {
         let is_web = held.device.id.platform() == Platform::Web;
         let (tool, argument) = match what.contains("://") {
             _ if is_web => ("web_navigate", "url"),

@@ -12,7 +12,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
 
-use super::handler::{LastHeard, Watched, elicited};
+use super::handler::{LastHeard, ProgressCalls, elicited};
 use super::{McpClient, sentence};
 
 /// How often a server may ask for more before it answers a call.
@@ -49,7 +49,7 @@ pub(crate) struct PendingCall {
     peer: Peer<RoleClient>,
     params: CallToolRequestParams,
     handle: RequestHandle<RoleClient>,
-    watched: Arc<Watched>,
+    watched: Arc<ProgressCalls>,
     heard: Arc<LastHeard>,
     rounds: usize,
 }

@@ -29,7 +29,7 @@ const MAX_NOTED_MESSAGE: usize = 200;
 
 /// Calls whose progress counts, and when each was last heard of.
 #[derive(Default)]
-pub(super) struct Watched(Mutex<Calls>);
+pub(super) struct ProgressCalls(Mutex<Calls>);
 
 #[derive(Default)]
 struct Calls {
@@ -74,7 +74,7 @@ fn add(notes: &mut Vec<String>, note: &str) {
     }
 }
 
-impl Watched {
+impl ProgressCalls {
     pub(super) fn watch(&self, token: ProgressToken, call: Arc<LastHeard>) {
         let mut calls = self.calls();
         for note in calls.early.drain(..) {
@@ -144,11 +144,11 @@ impl Notices {
 #[derive(Clone)]
 pub(super) struct Handler {
     notices: Notices,
-    watched: Arc<Watched>,
+    watched: Arc<ProgressCalls>,
 }
 
 impl Handler {
-    pub(super) const fn new(notices: Notices, watched: Arc<Watched>) -> Self {
+    pub(super) const fn new(notices: Notices, watched: Arc<ProgressCalls>) -> Self {
         Self { notices, watched }
     }
 }

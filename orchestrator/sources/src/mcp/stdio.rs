@@ -116,12 +116,12 @@ impl StdioLines {
 
     async fn take(&self, line: &[u8]) {
         let messages = match said(line) {
-            Said::Messages(messages) => messages,
-            Said::Unreadable(answers) => {
+            ParsedLine::Messages(messages) => messages,
+            ParsedLine::Unreadable(answers) => {
                 self.log(line);
                 answers
             }
-            Said::Other => return self.log(line),
+            ParsedLine::Other => return self.log(line),
         };
         for message in messages {
             if self.messages.send(message).await.is_err() {
@@ -192,7 +192,7 @@ const fn length(bytes: usize) -> Length {
 }
 
 /// What a line is.
-enum Said {
+enum ParsedLine {
     /// One message, or several as an array.
     Messages(Vec<ServerJsonRpcMessage>),
     /// Answers that are no JSON, and what stands for them.
@@ -201,27 +201,27 @@ enum Said {
     Other,
 }
 
-fn said(line: &[u8]) -> Said {
+fn said(line: &[u8]) -> ParsedLine {
     let read = match line.trim_ascii_start().first() {
         Some(b'{') => match serde_json::from_slice(line) {
-            Ok(message) => return Said::Messages(vec![message]),
+            Ok(message) => return ParsedLine::Messages(vec![message]),
             Err(_) => {
                 serde_json::from_slice(line).map(|value| no_answer(&value).into_iter().collect())
             }
         },
         Some(b'[') => serde_json::from_slice(line).map(|Batch(messages)| messages),
-        _ => return Said::Other,
+        _ => return ParsedLine::Other,
     };
     match read {
-        Ok(messages) if messages.is_empty() => Said::Other,
-        Ok(messages) => Said::Messages(messages),
+        Ok(messages) if messages.is_empty() => ParsedLine::Other,
+        Ok(messages) => ParsedLine::Messages(messages),
         Err(error) => {
             let fail = |id| failed(id, format!("its answer cannot be read: {error}"));
             let answers: Vec<_> = answered(line).into_iter().map(fail).collect();
             if answers.is_empty() {
-                Said::Other
+                ParsedLine::Other
             } else {
-                Said::Unreadable(answers)
+                ParsedLine::Unreadable(answers)
             }
         }
     }

@@ -12,7 +12,7 @@ use packtrain_farm::names;
 use packtrain_farm::query::{self, Leased, Overview};
 use packtrain_farm::requirement::{Requirement, Subject};
 use packtrain_farm::server::Role;
-use packtrain_farm::wire::{DeviceAdvert, DeviceKey, OutOfService, Standing};
+use packtrain_farm::wire::{DeviceAdvert, DeviceKey, OutOfService, QueuePosition};
 use packtrain_model::Exit;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Which farm is looked at.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct FarmSelection {
     /// Addresses of the farm's servers [default: the farm of this user]
     #[arg(long, value_name = "URL")]
     farm: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Which {
 #[derive(Debug, Args)]
 pub(crate) struct LookArgs {
     #[command(flatten)]
-    which: Which,
+    which: FarmSelection,
 
     /// Print it again whenever it changes, until Ctrl-C
     #[arg(long)]
@@ -65,25 +65,25 @@ pub(crate) struct WhyArgs {
     on: String,
 
     #[command(flatten)]
-    which: Which,
+    which: FarmSelection,
 }
 
 /// What is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum FarmTable {
     Devices,
     Hosts,
     Queue,
 }
 
 /// `packtrain farm devices`, `hosts` and `queue`.
-pub(super) fn run(what: What, args: &LookArgs, context: &Context) -> Result<Exit, CliError> {
+pub(super) fn run(what: FarmTable, args: &LookArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
     runtime::block_on_stoppable(async |interrupts: Interrupts| {
         let found = address::find(args.which.farm.as_deref(), &config.farm, &address::VIEWERS)?;
         let looking = async {
             let link = Link::connect(&found.address, "packtrain farm").await?;
-            if what == What::Hosts
+            if what == FarmTable::Hosts
                 && found
                     .identity
                     .as_ref()
@@ -137,14 +137,14 @@ struct Changes {
 }
 
 impl Changes {
-    fn of(what: What, link: &Link) -> Self {
+    fn of(what: FarmTable, link: &Link) -> Self {
         let all = |bucket: &str| link.follow_keys(bucket, &[">".to_owned()]);
         let hosts = || link.follow_keys(names::LIVE, &["host.*".to_owned()]);
         Self {
             followers: match what {
-                What::Devices => vec![all(names::DEVICES), all(names::LEASES), hosts()],
-                What::Hosts => vec![hosts()],
-                What::Queue => vec![all(names::LEASES), all(names::LIVE)],
+                FarmTable::Devices => vec![all(names::DEVICES), all(names::LEASES), hosts()],
+                FarmTable::Hosts => vec![hosts()],
+                FarmTable::Queue => vec![all(names::LEASES), all(names::LIVE)],
             },
             caught_up: 0,
             known: HashMap::new(),
@@ -172,8 +172,8 @@ impl Changes {
     }
 }
 
-async fn show(what: What, link: &Link, format: Format) -> Result<(), CliError> {
-    if what == What::Queue {
+async fn show(what: FarmTable, link: &Link, format: Format) -> Result<(), CliError> {
+    if what == FarmTable::Queue {
         let queue = broker::queue(link, PATIENCE).await;
         let queue = queue.map_err(|error| {
             CliError::from(error).hint("is a broker at work? `packtrain farm hosts` says so")
@@ -183,11 +183,11 @@ async fn show(what: What, link: &Link, format: Format) -> Result<(), CliError> {
     }
     let all = query::overview(link).await?;
     match what {
-        What::Devices => {
+        FarmTable::Devices => {
             let leases = query::leases(link, &all.runs).await;
             show_devices(&all, &leases?, format);
         }
-        What::Hosts | What::Queue => show_hosts(&all, format),
+        FarmTable::Hosts | FarmTable::Queue => show_hosts(&all, format),
     }
     Ok(())
 }
@@ -296,7 +296,7 @@ fn show_hosts(all: &Overview, format: Format) {
     }
 }
 
-fn show_queue(queue: &[Standing], format: Format) {
+fn show_queue(queue: &[QueuePosition], format: Format) {
     match format {
         Format::Json => {
             render::out(&json!({ "schema_version": 1, "runs": queue }).to_string());

@@ -17,7 +17,7 @@ use super::shown::Shown;
 use super::trailblaze::TrailblazeFlags;
 use crate::cli::Format;
 use crate::exit::CliError;
-use crate::matrix::Wanted;
+use crate::matrix::MatrixOptions;
 use crate::reports::Copies;
 
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ pub(crate) struct RunArgs {
     all_devices: bool,
 
     #[command(flatten)]
-    matrix: Wanted,
+    matrix: MatrixOptions,
 
     /// Only trails with one of these tags
     #[arg(long, value_delimiter = ',', value_name = "TAG")]

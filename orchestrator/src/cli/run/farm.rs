@@ -8,11 +8,11 @@ use clap::Args;
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::Plan;
 use packtrain_farm::bundle::{CollectOptions, Collected, collect};
-use packtrain_farm::link::{Link, Trouble};
+use packtrain_farm::link::{FarmOutage, Link};
 use packtrain_farm::query::{self, Overview};
 use packtrain_farm::requirement::{Requirement, Subject};
 use packtrain_farm::run::{FarmHost, FarmRunOptions, Files};
-use packtrain_farm::wire::{HostAdvert, Manifest, Protocol, Resume, Standing};
+use packtrain_farm::wire::{HostAdvert, Manifest, Protocol, QueuePosition, Resume};
 use packtrain_model::{Exit, RunId};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -301,7 +301,7 @@ fn carried_on(run: &RunId, by: &str) -> CliError {
 }
 
 /// Says why nothing of the run is under way, whenever that changes.
-async fn tell(mut standing: watch::Receiver<Option<Standing>>) {
+async fn tell(mut standing: watch::Receiver<Option<QueuePosition>>) {
     let mut said = None;
     loop {
         let now = standing.borrow_and_update().clone();
@@ -343,11 +343,11 @@ pub(crate) async fn tell_of_outages(link: Link) {
             let servers = link.servers();
             render::say(&match &now {
                 None => "farm: all is well again".to_owned(),
-                Some(Trouble::Away) => format!("farm: no answer from {servers}; still trying"),
-                Some(Trouble::NotAllowedIn) => {
+                Some(FarmOutage::Away) => format!("farm: no answer from {servers}; still trying"),
+                Some(FarmOutage::NotAllowedIn) => {
                     format!("farm: {servers} does not let us in any more; still trying")
                 }
-                Some(Trouble::NotStoring(why)) => format!("farm: {}", not_storing(why)),
+                Some(FarmOutage::NotStoring(why)) => format!("farm: {}", not_storing(why)),
             });
             said = now;
         }

@@ -22,7 +22,7 @@ use crate::live::LiveReport;
 use crate::opener;
 use crate::render::{self, Color};
 use crate::shutdown::Interrupts;
-use crate::sinks::live::{Above, Live};
+use crate::sinks::live::{AboveBars, Live};
 use crate::sinks::{lines::Lines, ndjson::Ndjson};
 use crate::workplace::disk::Disk;
 
@@ -239,7 +239,7 @@ async fn live_report(
     Ok(Some(live))
 }
 
-fn shown(request: &RunRequest, color: Color) -> (Box<dyn Sink>, Option<Above>) {
+fn shown(request: &RunRequest, color: Color) -> (Box<dyn Sink>, Option<AboveBars>) {
     match (request.format, request.shown.detail()) {
         (Format::Json, _) => (Box::new(Ndjson), None),
         (Format::Text, None) if Live::is_possible() => {

@@ -9,7 +9,7 @@ use super::choice::Choice;
 use super::farm::FarmRequest;
 use super::shown::Shown;
 use crate::cli::Format;
-use crate::matrix::Wanted;
+use crate::matrix::MatrixOptions;
 use crate::reports::Copies;
 
 /// A run as it is asked for.
@@ -20,7 +20,7 @@ pub(crate) struct RunRequest {
     /// The words for devices.
     pub(crate) devices: Vec<String>,
     pub(crate) all_devices: bool,
-    pub(crate) matrix: Wanted,
+    pub(crate) matrix: MatrixOptions,
     /// Only trails with one of these, if there are any.
     pub(crate) tags: Vec<String>,
     /// Whether it is this run that is to be split, and not all runs by the configuration.

@@ -7,7 +7,7 @@ use packtrain_model::Exit;
 
 use crate::cli::Context;
 use crate::cli::select::{Chosen, chosen};
-use crate::daemon::wire::{DevicesNews, ProjectKey, Wants};
+use crate::daemon::wire::{DeviceList, ProjectKey, Request};
 use crate::daemon::{InDaemon, client};
 use crate::exit::CliError;
 use crate::render;
@@ -44,8 +44,8 @@ pub(in crate::cli) async fn find(
     let asked = async {
         let gone = || CliError::infrastructure("the daemon is gone");
         let socket = usable?.ok_or_else(gone)?.socket;
-        let wants = Wants::Devices { open: true };
-        let news: DevicesNews = client::ask_for(&socket, project.clone(), wants).await?;
+        let wants = Request::Devices { open: true };
+        let news: DeviceList = client::ask_for(&socket, project.clone(), wants).await?;
         Ok((socket, news))
     };
     let (socket, news) = match asked.await {

@@ -16,7 +16,7 @@ use serde_json::json;
 use self::reading::ReadScreen;
 use crate::builtin::{Nothing, Tools, assertion, query};
 use crate::call::Call;
-use crate::mobile::element_query::{ElementQuery, Says, Words};
+use crate::mobile::element_query::{ElementQuery, TextCriterion, Words};
 use crate::mobile::watch::{Watch, look};
 use crate::mobile::words::text_of;
 use crate::tool::{Answer, CapturedScreen, ToolError, Typed};
@@ -26,7 +26,7 @@ const ASSERTION_MS: u64 = 5_000;
 
 pub(super) fn tools() -> Tools {
     tools![
-        query::<Sought>("isVisible", "Answers whether an element is visible: `{\"visible\": true}`.",
+        query::<ElementCriteria>("isVisible", "Answers whether an element is visible: `{\"visible\": true}`.",
             body!(|arguments, call| {
                     let seen = arguments.seen(call).await?;
                     Ok(Answer::data(json!({ "visible": seen.count > 0 })))
@@ -35,9 +35,9 @@ pub(super) fn tools() -> Tools {
         .internal(),
         query::<Shown>("hasText", "Answers whether the screen shows a text anywhere: `{\"found\": true}`.",
             body!(|Shown { text }, call| {
-                    let sought = Sought {
+                    let sought = ElementCriteria {
                         text: Some(text),
-                        ..Sought::default()
+                        ..ElementCriteria::default()
                     };
                     let seen = sought.seen(call).await?;
                     Ok(Answer::data(json!({ "found": seen.count > 0 })))
@@ -46,9 +46,9 @@ pub(super) fn tools() -> Tools {
         .internal(),
         query::<Identified>("getElementText", "Answers the text of the first visible element of an id: `{\"text\": \"Save\"}`, or `{}`.",
             body!(|Identified { id }, call| {
-                    let sought = Sought {
+                    let sought = ElementCriteria {
                         id: Some(id),
-                        ..Sought::default()
+                        ..ElementCriteria::default()
                     };
                     let seen = sought.seen(call).await?;
                     Ok(Answer::data(match seen.text {
@@ -58,18 +58,18 @@ pub(super) fn tools() -> Tools {
                 }),
         )
         .internal(),
-        query::<Sought>("getElementCount", "Answers how many visible elements match: `{\"count\": 3}`.",
+        query::<ElementCriteria>("getElementCount", "Answers how many visible elements match: `{\"count\": 3}`.",
             body!(|arguments, call| {
                     let seen = arguments.seen(call).await?;
                     Ok(Answer::data(json!({ "count": seen.count })))
                 }),
         )
         .internal(),
-        assertion::<Sought>("web_assertVisible", "Expects an element to be visible, by its id, what it shows, or both. Packtrain's own.",
+        assertion::<ElementCriteria>("web_assertVisible", "Expects an element to be visible, by its id, what it shows, or both. Packtrain's own.",
             body!(|arguments, call| {
                     let limit = arguments.timeout_ms.unwrap_or(ASSERTION_MS);
                     let what = arguments.description();
-                    let arguments = Sought {
+                    let arguments = ElementCriteria {
                         timeout_ms: Some(limit),
                         ..arguments
                     };
@@ -112,14 +112,14 @@ async fn capture(call: &Call<'_>) -> Result<Answer, ToolError> {
 }
 
 /// What was seen of what is sought.
-struct Seen {
+struct FoundText {
     count: u64,
     /// What the first one says.
     text: Option<String>,
 }
 
-impl Sought {
-    async fn seen(self, call: &Call<'_>) -> Result<Seen, ToolError> {
+impl ElementCriteria {
+    async fn seen(self, call: &Call<'_>) -> Result<FoundText, ToolError> {
         let blank = |text: &Option<String>| text.as_deref().is_some_and(|it| it.trim().is_empty());
         if self.text.is_none() && self.id.is_none() || blank(&self.text) || blank(&self.id) {
             return Err(ToolError::failed("`text` or `id` must say which element"));
@@ -150,7 +150,7 @@ impl Sought {
         words.join(" and ")
     }
 
-    async fn on_page(self, call: &Call<'_>, limit: Duration) -> Result<Seen, ToolError> {
+    async fn on_page(self, call: &Call<'_>, limit: Duration) -> Result<FoundText, ToolError> {
         let matching = if self.exact {
             TextMatch::Exact
         } else {
@@ -166,7 +166,7 @@ impl Sought {
             && let Some(count) = seen["count"].as_u64()
         {
             let text = seen["text"].as_str().map(str::to_owned);
-            return Ok(Seen { count, text });
+            return Ok(FoundText { count, text });
         }
         Err(ToolError::failed("the page was not read"))
     }
@@ -174,9 +174,9 @@ impl Sought {
     fn words(self) -> Words {
         Words {
             says: self.text.map(if self.exact {
-                Says::Exactly
+                TextCriterion::Exactly
             } else {
-                Says::Containing
+                TextCriterion::Containing
             }),
             // Words have patterns.
             id: self.id.map(|id| regex::escape(&id)),
@@ -185,10 +185,10 @@ impl Sought {
     }
 }
 
-fn seen_of(wanted: &ElementQuery, snapshot: &Snapshot) -> Seen {
+fn seen_of(wanted: &ElementQuery, snapshot: &Snapshot) -> FoundText {
     let found = wanted.all(snapshot);
     let first = found.first().and_then(|&id| snapshot.tree.get(id));
-    Seen {
+    FoundText {
         count: found.len() as u64,
         text: first.and_then(|node| text_of(&node.detail).map(str::to_owned)),
     }
@@ -196,7 +196,7 @@ fn seen_of(wanted: &ElementQuery, snapshot: &Snapshot) -> Seen {
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Sought {
+struct ElementCriteria {
     /// A text somewhere in what the element says, in any case.
     text: Option<String>,
     /// Its id: Android's resource id, iOS's identifier, on pages `id` or `data-testid`.

@@ -15,7 +15,7 @@ use super::words::{describe, place};
 use crate::tool::ToolError;
 
 pub(crate) use platform::foreign;
-pub(crate) use words::{Says, Words};
+pub(crate) use words::{TextCriterion, Words};
 
 /// Matches out of sight that a message tells of.
 const TOLD: usize = 3;
@@ -26,7 +26,7 @@ pub(crate) struct ElementQuery {
     /// Each is enough.
     any_of: Vec<CompiledSelector>,
     /// What the platform's selectors have no word for.
-    also: Also,
+    also: ExtraConditions,
     /// Which of the matches in sight, from 0.
     index: usize,
     description: String,
@@ -45,7 +45,7 @@ enum By {
 
 /// Conditions beside the selectors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Also {
+struct ExtraConditions {
     enabled: Option<bool>,
     checked: Option<bool>,
 }
@@ -73,7 +73,7 @@ impl ElementQuery {
             by: By::Selector,
             description: compiled.description().to_owned(),
             any_of: vec![compiled],
-            also: Also::default(),
+            also: ExtraConditions::default(),
             index: 0,
             selector,
         })
@@ -93,12 +93,12 @@ impl ElementQuery {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| broken(&error))?;
         let also = match on {
-            Platform::Ios => Also {
+            Platform::Ios => ExtraConditions {
                 enabled: words.enabled,
                 checked: words.checked,
             },
             // Android's selectors have these words.
-            Platform::Android | Platform::Web => Also::default(),
+            Platform::Android | Platform::Web => ExtraConditions::default(),
         };
         Ok(Self {
             by: By::Words,
@@ -253,7 +253,7 @@ fn is_app(detail: &NodeDetail) -> bool {
     }
 }
 
-impl Also {
+impl ExtraConditions {
     fn holds(self, detail: &NodeDetail) -> bool {
         let NodeDetail::Ios(node) = detail else {
             return true;

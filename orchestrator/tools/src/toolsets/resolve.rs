@@ -100,14 +100,14 @@ pub fn named<'t>(name: &str, listed: &'t [ListedTool]) -> Result<&'t ListedTool,
 
 /// How it stands with a toolset's tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Standing {
+pub struct ToolState {
     /// `offered`, `hidden`, `changed`, `ambiguous` or `missing`.
     pub state: &'static str,
     /// Why it is not offered.
     pub why: Option<String>,
 }
 
-impl Standing {
+impl ToolState {
     /// How it stands with what a toolset refers to.
     pub fn of(reference: &ToolRef, listed: &[ListedTool]) -> Self {
         match resolve(reference, listed) {

@@ -6,7 +6,7 @@ use packtrain_tools::toolsets::{Annotated, ListedTool, Membership, ref_id};
 use serde_json::json;
 
 use super::arguments::Annotate;
-use super::{Called, Equipped, Refusal, Request, ToolsetTools, changed, meant};
+use super::{CallOutcome, EquippedToolset, Refusal, Request, ToolsetTools, changed, meant};
 use crate::store::Place;
 
 impl ToolsetTools {
@@ -15,7 +15,7 @@ impl ToolsetTools {
         &self,
         args: Annotate,
         request: &Request<'_>,
-    ) -> Result<Called, Refusal> {
+    ) -> Result<CallOutcome, Refusal> {
         args.check()?;
         let Some(stored) = &request.equipped.0 else {
             let told = "no toolset is equipped: notes belong to one; `equip-toolset` first";
@@ -49,7 +49,7 @@ impl ToolsetTools {
             })
             .await?;
         let told = told(&name, tool, &annotated);
-        Ok(Called::answer(told).equipping(Equipped(Some(Arc::new(stored)))))
+        Ok(CallOutcome::answer(told).equipping(EquippedToolset(Some(Arc::new(stored)))))
     }
 }
 

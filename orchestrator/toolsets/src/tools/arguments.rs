@@ -33,7 +33,7 @@ pub(super) struct ListAvailable {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Equip {
+pub(super) struct EquipArgs {
     pub(super) name: String,
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use packtrain_tools::toolsets::{ListedTool, Standing, ref_id, resolve};
+use packtrain_tools::toolsets::{ListedTool, ToolState, ref_id, resolve};
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::{Called, Equipped, Refusal, Request, ToolsetTools};
+use super::{CallOutcome, EquippedToolset, Refusal, Request, ToolsetTools};
 use crate::catalog::with_lease;
 use crate::store::Listing;
 
@@ -16,7 +16,7 @@ const ESTIMATE: &str = "characters of JSON / 4; a model counts otherwise";
 
 impl ToolsetTools {
     /// `list-available-tools`.
-    pub(super) async fn available(&self, request: &Request<'_>) -> Result<Called, Refusal> {
+    pub(super) async fn available(&self, request: &Request<'_>) -> Result<CallOutcome, Refusal> {
         let listing = self.listing().await?;
         let mut sources: BTreeMap<&str, Vec<(&ListedTool, usize)>> = BTreeMap::new();
         for tool in request.listed {
@@ -48,7 +48,7 @@ impl ToolsetTools {
                 "context": cost(offered.iter().map(ListedTool::tokens).sum(), total),
             })
         });
-        Ok(Called::answer(json!({
+        Ok(CallOutcome::answer(json!({
             "summary": {
                 "totalTools": request.listed.len(),
                 "totalServers": sources.len(),
@@ -62,7 +62,7 @@ impl ToolsetTools {
     }
 
     /// `list-saved-toolsets`.
-    pub(super) async fn saved(&self, request: &Request<'_>) -> Result<Called, Refusal> {
+    pub(super) async fn saved(&self, request: &Request<'_>) -> Result<CallOutcome, Refusal> {
         let listing = self.listing().await?;
         let toolsets = listing.toolsets.iter().map(|stored| {
             let toolset = &stored.toolset;
@@ -79,7 +79,7 @@ impl ToolsetTools {
                 "equipped": request.equipped.name() == Some(&toolset.name),
             })
         });
-        Ok(Called::answer(json!({
+        Ok(CallOutcome::answer(json!({
             "toolsets": toolsets.collect::<Vec<_>>(),
             "problems": listing.problems,
         })))
@@ -109,7 +109,7 @@ fn described(tool: &ListedTool) -> Value {
 }
 
 /// `list-available-tools` of one tool: all that a list would say of it.
-pub(super) fn one(name: &str, request: &Request<'_>) -> Result<Called, Refusal> {
+pub(super) fn one(name: &str, request: &Request<'_>) -> Result<CallOutcome, Refusal> {
     let mut tools = request.listed.iter();
     let exact = tools.clone().find(|tool| tool.name == name);
     let tool = exact.or_else(|| tools.find(|tool| tool.goes_by(name)));
@@ -118,17 +118,17 @@ pub(super) fn one(name: &str, request: &Request<'_>) -> Result<Called, Refusal> 
     let mut told = described(tool);
     told["inputSchema"] = json!(with_lease(&tool.input_schema));
     told["annotations"] = json!(tool.annotations);
-    Ok(Called::answer(told))
+    Ok(CallOutcome::answer(told))
 }
 
 /// `get-active-toolset`.
-pub(super) fn active(request: &Request<'_>) -> Called {
+pub(super) fn active(request: &Request<'_>) -> CallOutcome {
     let Some(toolset) = request.equipped.toolset() else {
         let message = "no toolset is equipped: all tools are offered";
-        return Called::answer(json!({ "equipped": false, "message": message }));
+        return CallOutcome::answer(json!({ "equipped": false, "message": message }));
     };
     let tools = toolset.tools.iter().map(|reference| {
-        let standing = Standing::of(reference, request.listed);
+        let standing = ToolState::of(reference, request.listed);
         let mut told = json!({ "tool": reference.to_string(), "status": standing.state });
         if let Ok(tool) = resolve(reference, request.listed) {
             told["name"] = json!(tool.name);
@@ -141,18 +141,18 @@ pub(super) fn active(request: &Request<'_>) -> Called {
     told.insert("equipped".to_owned(), json!(true));
     told.insert("description".to_owned(), json!(toolset.description));
     told.insert("tools".to_owned(), json!(tools.collect::<Vec<_>>()));
-    Called::answer(Value::Object(told))
+    CallOutcome::answer(Value::Object(told))
 }
 
 /// A toolset in short: how many tools it offers, and which it does not.
-pub(super) fn summary(equipped: &Equipped, listed: &[ListedTool]) -> JsonObject {
+pub(super) fn summary(equipped: &EquippedToolset, listed: &[ListedTool]) -> JsonObject {
     let Some(toolset) = equipped.toolset() else {
         return JsonObject::new();
     };
     let offered = toolset.offered(listed);
     let tokens: usize = offered.iter().map(ListedTool::tokens).sum();
     let not_offered = toolset.tools.iter().filter_map(|reference| {
-        let why = Standing::of(reference, listed).why?;
+        let why = ToolState::of(reference, listed).why?;
         Some(json!({ "tool": reference.to_string(), "reason": why }))
     });
     let mut told = JsonObject::new();

@@ -7,7 +7,7 @@ use packtrain_tools::Toolset;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Equipped, ListedTool, Mutability, ToolsetTools, definitions};
+use super::{EquippedToolset, ListedTool, Mutability, ToolsetTools, definitions};
 use crate::store::ToolsetStore;
 
 /// An agent and the tools that there are. Others may share its folder.
@@ -15,7 +15,7 @@ struct Agent {
     folder: Arc<TempDir>,
     tools: ToolsetTools,
     listed: Vec<ListedTool>,
-    equipped: Equipped,
+    equipped: EquippedToolset,
     how: Mutability,
 }
 
@@ -52,7 +52,7 @@ impl Agent {
                 tool("linear", "search"),
                 tool("packtrain", "tap"),
             ],
-            equipped: Equipped::default(),
+            equipped: EquippedToolset::default(),
             how: Mutability::Session,
         }
     }
@@ -321,7 +321,7 @@ async fn arguments_that_break_the_schema_save_nothing() {
     ] {
         agent.refused(name, json!({ "x": 1 })).await;
     }
-    let nothing = Equipped::default();
+    let nothing = EquippedToolset::default();
     let unknown = agent.tools.call(
         "no-such-tool",
         Default::default(),

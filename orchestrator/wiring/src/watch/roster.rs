@@ -13,14 +13,14 @@ use crate::android::id;
 /// What was told, and what was found last.
 pub(crate) struct Roster {
     grace: Duration,
-    told: BTreeMap<DeviceId, Told>,
+    told: BTreeMap<DeviceId, RosterEntry>,
     found: BTreeMap<Platform, Survey>,
     /// What has a name in the configuration, which stays once it was there.
     configured: BTreeSet<DeviceId>,
 }
 
 /// A device as it was told.
-enum Told {
+enum RosterEntry {
     Usable {
         info: DeviceInfo,
         /// Since when it is away.
@@ -39,11 +39,11 @@ impl Roster {
     ) -> Self {
         let usable = usable.map(|info| {
             let away = None;
-            (info.id.clone(), Told::Usable { info, away })
+            (info.id.clone(), RosterEntry::Usable { info, away })
         });
         let unusable = unusable
             .iter()
-            .map(|device| (id(device), Told::Unusable(device.clone())));
+            .map(|device| (id(device), RosterEntry::Unusable(device.clone())));
         Self {
             grace,
             told: usable.chain(unusable).collect(),
@@ -72,8 +72,8 @@ impl Roster {
     /// When the next device that is away will have been so for too long.
     pub(crate) fn next_loss(&self) -> Option<Instant> {
         let away = self.told.values().filter_map(|told| match told {
-            Told::Usable { away, .. } => *away,
-            Told::Unusable(_) => None,
+            RosterEntry::Usable { away, .. } => *away,
+            RosterEntry::Unusable(_) => None,
         });
         away.min().map(|since| since + self.grace)
     }
@@ -91,8 +91,8 @@ impl Roster {
                 return true;
             }
             let stays = match told {
-                Told::Usable { .. } if configured.contains(known) => true,
-                Told::Usable { info, away } => {
+                RosterEntry::Usable { .. } if configured.contains(known) => true,
+                RosterEntry::Usable { info, away } => {
                     let mut there = survey.connectors.iter();
                     match there.find(|there| there.id() == known) {
                         Some(there) => {
@@ -103,7 +103,7 @@ impl Roster {
                         None => now < *away.get_or_insert(now) + grace,
                     }
                 }
-                Told::Unusable(_) => {
+                RosterEntry::Unusable(_) => {
                     let mut usable = survey.connectors.iter().map(|there| there.id());
                     let mut unusable = survey.unusable.iter().map(id);
                     usable.any(|there| there == known) || unusable.any(|there| there == *known)
@@ -119,11 +119,12 @@ impl Roster {
     fn appear(&mut self, survey: &Survey, changes: &mut Vec<Change>) {
         for connector in &survey.connectors {
             let known = connector.id();
-            if let Some(Told::Usable { .. }) = self.told.get(known) {
+            if let Some(RosterEntry::Usable { .. }) = self.told.get(known) {
                 continue;
             }
             let (info, away) = (connector.describe(), None);
-            self.told.insert(known.clone(), Told::Usable { info, away });
+            self.told
+                .insert(known.clone(), RosterEntry::Usable { info, away });
             changes.push(Change::Appeared {
                 connector: connector.clone(),
                 api_level: survey.levels.get(known).copied(),
@@ -132,12 +133,13 @@ impl Roster {
         for device in &survey.unusable {
             let is_news = match self.told.get(&id(device)) {
                 // It may come back.
-                Some(Told::Usable { .. }) => false,
-                Some(Told::Unusable(told)) => told.problem != device.problem,
+                Some(RosterEntry::Usable { .. }) => false,
+                Some(RosterEntry::Unusable(told)) => told.problem != device.problem,
                 None => true,
             };
             if is_news {
-                self.told.insert(id(device), Told::Unusable(device.clone()));
+                self.told
+                    .insert(id(device), RosterEntry::Unusable(device.clone()));
                 changes.push(Change::Unusable(device.clone()));
             }
         }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use packtrain_drivers::DeviceInfo;
 use packtrain_model::{Blame, RunId};
 
-use super::run::{Stage, Turn, Wish};
+use super::run::{SessionDemand, Stage, Turn};
 use super::table::{DeviceAt, RunAt, SessionAt};
-use super::{Deed, LeaseSeen, SessionKey, State};
+use super::{Effect, LeaseSeen, SessionKey, State};
 use crate::wire::{DeviceKey, Grant, Lease};
 
 /// How many runs that were forgotten are remembered as such: late messages of a run come within minutes.
@@ -28,7 +28,7 @@ impl State {
         let (Some(advert), Some(incarnation)) = (&row.advert, incarnation) else {
             return;
         };
-        self.deeds.push(Deed::Grant {
+        self.deeds.push(Effect::Grant {
             session: self.key(run, at),
             grant: self.grant_of(run, at, device, &advert.info),
             incarnation: incarnation.clone(),
@@ -60,7 +60,7 @@ impl State {
             return;
         };
         let grant = self.grant_of(run, at, device, &advert.info);
-        self.deeds.push(Deed::Confirm(self.key(run, at), grant));
+        self.deeds.push(Effect::Confirm(self.key(run, at), grant));
         self.runs[run].deeds += 1;
         self.runs[run].sessions[at].is_confirming = true;
     }
@@ -89,7 +89,7 @@ impl State {
         (blame, cause): (Blame, String),
     ) {
         let host = self.devices[device].host;
-        self.deeds.push(Deed::Lose {
+        self.deeds.push(Effect::Lose {
             session: self.key(run, at),
             host: self.hosts[host].name.clone(),
             blame,
@@ -101,7 +101,7 @@ impl State {
 
     pub(super) fn check(&mut self, run: RunAt, at: SessionAt, device: DeviceAt) {
         let device = self.devices[device].key.clone();
-        self.deeds.push(Deed::Check(self.key(run, at), device));
+        self.deeds.push(Effect::Check(self.key(run, at), device));
         self.runs[run].deeds += 1;
     }
 
@@ -109,7 +109,7 @@ impl State {
     pub(super) fn wait(&mut self, run: RunAt, at: SessionAt) {
         let session = &self.runs[run].sessions[at];
         let is_away = |own: DeviceAt| !self.devices[own].is_in_service;
-        let waits = |wish: &&Wish| wish.is_again || wish.lane.own.is_some_and(is_away);
+        let waits = |wish: &&SessionDemand| wish.is_again || wish.lane.own.is_some_and(is_away);
         let Some(wish) = session.wish.as_ref().filter(waits) else {
             return;
         };
@@ -119,7 +119,7 @@ impl State {
         let losses = u32::try_from(wish.avoid.len()).unwrap_or(u32::MAX);
         let doublings = losses.saturating_sub(1).min(MOST_DOUBLINGS);
         let time = BETTER_DEVICE_GRACE * 2_u32.pow(doublings);
-        self.deeds.push(Deed::Wait(self.key(run, at), time));
+        self.deeds.push(Effect::Wait(self.key(run, at), time));
     }
 
     /// Has the sessions wait whose own device went out of service.
@@ -162,7 +162,7 @@ impl State {
             return;
         }
         device.has_deed = true;
-        (self.deeds).push(Deed::TakeBack(device.key.clone(), device.revision));
+        (self.deeds).push(Effect::TakeBack(device.key.clone(), device.revision));
         self.refresh_device(at);
     }
 
@@ -187,7 +187,7 @@ impl State {
         let row = &mut self.runs[run];
         if row.is_closing && row.deeds == 0 && !row.has_forget {
             row.has_forget = true;
-            self.deeds.push(Deed::Forget(row.id.clone()));
+            self.deeds.push(Effect::Forget(row.id.clone()));
         }
     }
 

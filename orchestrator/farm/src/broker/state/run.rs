@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use packtrain_model::{RunId, SessionId};
 
-use super::table::{DeviceAt, ExpressionAt, HostAt, Place, RunAt, SessionAt, WordAt};
+use super::table::{DeviceAt, ExpressionAt, HostAt, RowIndex, RunAt, SessionAt, WordAt};
 use super::{SessionKey, State};
 use crate::wire::{Demand, DeviceKey, HostName, RunAdvert};
 
@@ -74,7 +74,7 @@ impl Sessions {
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) id: SessionId,
-    pub(super) wish: Option<Wish>,
+    pub(super) wish: Option<SessionDemand>,
     /// The device that it was granted.
     pub(super) granted: Option<DeviceAt>,
     /// The device whose lease it has.
@@ -98,7 +98,7 @@ pub(super) struct Session {
 
 /// What a session wants.
 #[derive(Debug, Clone)]
-pub(super) struct Wish {
+pub(super) struct SessionDemand {
     pub(super) lane: Lane,
     pub(super) turn: Turn,
     pub(super) avoid: Vec<DeviceAt>,
@@ -228,7 +228,7 @@ impl Run {
 
     /// Gives a session its place in its lane, or takes it.
     pub(super) fn queue(&mut self, at: SessionAt, is_waiting: bool) {
-        let Some(Wish { lane, turn, .. }) = self.sessions[at].wish else {
+        let Some(SessionDemand { lane, turn, .. }) = self.sessions[at].wish else {
             return;
         };
         let turns = self.lanes.entry(lane).or_default();
@@ -333,7 +333,7 @@ impl State {
             word: row.word(&demand.spread).filter(|_| own.is_none()),
             alone: (!avoid.is_empty() || !avoid_hosts.is_empty()).then_some(at),
         };
-        row.sessions[at].wish = Some(Wish {
+        row.sessions[at].wish = Some(SessionDemand {
             lane,
             turn: Turn {
                 is_new: !demand.requeued,

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::State;
 use super::expression::Pool;
-use super::run::{Run, Turn, Wish};
-use super::table::{DeviceAt, ExpressionAt, HostAt, Place, RunAt, SessionAt};
+use super::run::{Run, SessionDemand, Turn};
+use super::table::{DeviceAt, ExpressionAt, HostAt, RowIndex, RunAt, SessionAt};
 
 /// Where something may have become possible since it was looked at last.
 #[derive(Debug, Default)]
@@ -174,7 +174,7 @@ impl State {
     fn choose_device(
         &self,
         run: &Run,
-        wish: &Wish,
+        wish: &SessionDemand,
         pools: &[Pool],
         within: Within,
     ) -> Option<Choice> {
@@ -225,7 +225,7 @@ impl State {
     }
 
     /// Whether a session takes no device but its own: that can be had, or may be in a moment.
-    pub(super) fn is_bound_to(&self, run: &Run, wish: &Wish, own: DeviceAt) -> bool {
+    pub(super) fn is_bound_to(&self, run: &Run, wish: &SessionDemand, own: DeviceAt) -> bool {
         let device = &self.devices[own];
         let expression = &self.expressions[wish.lane.expression];
         let can_be_had = expression.in_service.contains(&own)
@@ -235,11 +235,11 @@ impl State {
     }
 
     /// Whether a session waits, for a while, for something better than what is free.
-    pub(super) fn is_choosing(&self, run: &Run, wish: &Wish) -> bool {
+    pub(super) fn is_choosing(&self, run: &Run, wish: &SessionDemand) -> bool {
         wish.is_again && wish.is_choosy && self.worth_waiting_for(run, wish).next().is_some()
     }
 
-    fn is_avoided(&self, run: &Run, wish: &Wish, device: DeviceAt) -> bool {
+    fn is_avoided(&self, run: &Run, wish: &SessionDemand, device: DeviceAt) -> bool {
         wish.avoid.contains(&device)
             || wish.avoid_hosts.contains(&self.devices[device].host)
             || self.is_set_aside(run, device)
@@ -251,19 +251,19 @@ impl State {
         (run.advert.as_ref()).is_some_and(|advert| advert.set_aside.contains(host))
     }
 
-    fn is_visited(&self, run: &Run, wish: &Wish, device: DeviceAt) -> bool {
+    fn is_visited(&self, run: &Run, wish: &SessionDemand, device: DeviceAt) -> bool {
         (wish.lane.word).is_some_and(|word| run.visits[word.index()].contains_key(&device))
     }
 
     /// Whether a device that is worth waiting for has not had a session of the word yet.
-    fn has_new(&self, run: &Run, wish: &Wish) -> bool {
+    fn has_new(&self, run: &Run, wish: &SessionDemand) -> bool {
         let mut others = self.worth_waiting_for(run, wish);
         others.any(|device| !self.is_visited(run, wish, device))
     }
 
     /// The devices, free or busy, that a session may have to wait for. Not one that it avoids: it would
     /// wait for what it does not take.
-    fn worth_waiting_for(&self, run: &Run, wish: &Wish) -> impl Iterator<Item = DeviceAt> {
+    fn worth_waiting_for(&self, run: &Run, wish: &SessionDemand) -> impl Iterator<Item = DeviceAt> {
         let in_service = &self.expressions[wish.lane.expression].in_service;
         in_service.iter().copied().filter(|at| {
             let device = &self.devices[*at];

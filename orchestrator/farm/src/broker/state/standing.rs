@@ -8,14 +8,14 @@ use super::State;
 use super::expression::Expression;
 use super::run::Run;
 use super::table::{DeviceAt, RunAt};
-use crate::wire::{OutOfService, Standing};
+use crate::wire::{OutOfService, QueuePosition};
 
 /// How many causes and holders a sentence names.
 const NAMED: usize = 3;
 
 impl State {
     /// The runs with their standings, in the order in which they are served.
-    pub fn queue(&self) -> Vec<Standing> {
+    pub fn queue(&self) -> Vec<QueuePosition> {
         let order = self.in_order();
         (order.iter().enumerate())
             .map(|(place, at)| self.standing(*at, &order[..place]))
@@ -26,7 +26,7 @@ impl State {
     /// nothing that waits is told once. Takes time for each run and device, so it
     /// is asked for now and then, not after each fact.
     #[must_use = "they are not told again"]
-    pub fn tell(&mut self) -> Vec<Standing> {
+    pub fn tell(&mut self) -> Vec<QueuePosition> {
         let queue = self.queue();
         let mut news = Vec::new();
         for standing in &queue {
@@ -39,7 +39,7 @@ impl State {
             .collect();
         let before = std::mem::replace(&mut self.told, now);
         let over = (before.into_iter()).filter(|(run, _)| !self.told.contains_key(run));
-        news.extend(over.map(|(run, standing)| Standing {
+        news.extend(over.map(|(run, standing)| QueuePosition {
             run,
             owner: standing.owner,
             running: 0,
@@ -50,7 +50,7 @@ impl State {
         news
     }
 
-    fn standing(&self, at: RunAt, before: &[RunAt]) -> Standing {
+    fn standing(&self, at: RunAt, before: &[RunAt]) -> QueuePosition {
         let run = &self.runs[at];
         let is_idle = run.running == 0 && run.waiting > 0;
         let ahead = if is_idle {
@@ -60,7 +60,7 @@ impl State {
         } else {
             0
         };
-        Standing {
+        QueuePosition {
             run: run.id.clone(),
             owner: (run.advert.as_ref()).map_or_else(String::new, |advert| advert.owner.clone()),
             running: run.running,

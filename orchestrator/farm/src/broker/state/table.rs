@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::ops::{Index, IndexMut};
 
 /// A row's place in a [`Table`].
-pub(super) trait Place: Copy {
+pub(super) trait RowIndex: Copy {
     fn of(index: usize) -> Self;
     fn index(self) -> usize;
 }
@@ -16,7 +16,7 @@ macro_rules! places {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub(super) struct $name(usize);
 
-        impl Place for $name {
+        impl RowIndex for $name {
             fn of(index: usize) -> Self {
                 Self(index)
             }
@@ -59,7 +59,7 @@ impl<P, K, V> Default for Table<P, K, V> {
     }
 }
 
-impl<P: Place, K: Eq + Hash + Clone, V> Table<P, K, V> {
+impl<P: RowIndex, K: Eq + Hash + Clone, V> Table<P, K, V> {
     pub(super) fn place(&self, key: &K) -> Option<P> {
         self.places.get(key).copied()
     }
@@ -88,7 +88,7 @@ impl<P: Place, K: Eq + Hash + Clone, V> Table<P, K, V> {
 
 const KEPT: &str = "who holds a place lets go of it before its row is removed";
 
-impl<P: Place, K, V> Index<P> for Table<P, K, V> {
+impl<P: RowIndex, K, V> Index<P> for Table<P, K, V> {
     type Output = V;
 
     fn index(&self, place: P) -> &V {
@@ -96,7 +96,7 @@ impl<P: Place, K, V> Index<P> for Table<P, K, V> {
     }
 }
 
-impl<P: Place, K, V> IndexMut<P> for Table<P, K, V> {
+impl<P: RowIndex, K, V> IndexMut<P> for Table<P, K, V> {
     fn index_mut(&mut self, place: P) -> &mut V {
         self.rows[place.index()].as_mut().expect(KEPT)
     }

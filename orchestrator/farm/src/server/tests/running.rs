@@ -156,7 +156,7 @@ async fn a_server_without_jetstream_is_told_so() {
         .args(["-c".as_ref(), config.as_os_str()])
         .stderr(std::process::Stdio::piped());
     let mut program = packtrain_program::Program::spawn(command).unwrap();
-    let mut said = log::Said::default();
+    let mut said = log::ServerLog::default();
     let mut lines = {
         use tokio::io::AsyncBufReadExt as _;
         tokio::io::BufReader::new(program.stderr().unwrap()).lines()

@@ -17,9 +17,9 @@ pub(super) struct Schedule(pub(super) Vec<Fault>);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fault {
     /// When.
-    pub(super) when: When,
+    pub(super) when: FaultTime,
     /// What.
-    pub(super) deed: Deed,
+    pub(super) deed: FaultAction,
     /// To whom.
     pub(super) target: Target,
     /// How long it stays so.
@@ -28,7 +28,7 @@ pub(super) struct Fault {
 
 /// A moment of a rehearsal.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum When {
+pub(super) enum FaultTime {
     /// Once this share of the sessions has ended, 0 to 1.
     Share(f64),
     /// So long after the run began.
@@ -37,7 +37,7 @@ pub(super) enum When {
 
 /// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum FaultAction {
     /// SIGKILL, and a new start afterwards.
     Kill,
     /// SIGSTOP, and SIGCONT afterwards.
@@ -87,18 +87,18 @@ impl Schedule {
             let wrong = |why: &str| document::error(&source, rule.place, why, None);
             let rule = &rule.value;
             let (deed, target) = match (rule.kill, rule.stop) {
-                (Some(target), None) => (Deed::Kill, target),
-                (None, Some(target)) => (Deed::Stop, target),
+                (Some(target), None) => (FaultAction::Kill, target),
+                (None, Some(target)) => (FaultAction::Stop, target),
                 _ => return Err(wrong("a fault kills or stops something")),
             };
             let lasting = rule.lasting.as_ref();
             let lasting = lasting.map(|text| duration(&source, text)).transpose()?;
-            if deed == Deed::Stop && lasting.is_none() {
+            if deed == FaultAction::Stop && lasting.is_none() {
                 return Err(wrong("what is stopped goes on again: it needs `for`"));
             }
             let first = match &rule.after {
                 Some(text) => when(&source, text)?,
-                None => When::Time(Duration::ZERO),
+                None => FaultTime::Time(Duration::ZERO),
             };
             let times = rule.times.as_ref().map_or(1, |times| times.value);
             if times == 0 || times > MOST_TIMES {
@@ -127,8 +127,8 @@ impl Schedule {
     /// One of each kind, spread over the run; who says nothing for `ttl` is taken for dead.
     pub(super) fn of_each(ttl: Duration) -> Self {
         let kill = |share, target| Fault {
-            when: When::Share(share),
-            deed: Deed::Kill,
+            when: FaultTime::Share(share),
+            deed: FaultAction::Kill,
             target,
             lasting: Duration::ZERO,
         };
@@ -138,8 +138,8 @@ impl Schedule {
             kill(0.4, Target::Run),
             kill(0.55, Target::Server),
             Fault {
-                when: When::Share(0.7),
-                deed: Deed::Stop,
+                when: FaultTime::Share(0.7),
+                deed: FaultAction::Stop,
                 target: Target::Host,
                 lasting: ttl + Duration::from_secs(2),
             },
@@ -147,7 +147,7 @@ impl Schedule {
     }
 }
 
-impl When {
+impl FaultTime {
     /// The moment `number` times `every` later; `None` when they are of different kinds.
     fn later(self, every: Option<Self>, number: u32) -> Option<Self> {
         match (self, every) {
@@ -172,15 +172,15 @@ impl When {
 }
 
 /// `10%` or `20s`.
-fn when(source: &Source, text: &At<String>) -> Result<When, DocumentError> {
+fn when(source: &Source, text: &At<String>) -> Result<FaultTime, DocumentError> {
     let Some(percent) = text.value.strip_suffix('%') else {
-        return duration(source, text).map(When::Time);
+        return duration(source, text).map(FaultTime::Time);
     };
     let percent = percent.trim().parse::<f64>().ok();
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
     let wrong = || document::error(source, text.place, "a share is 0% to 100%", None);
     percent
-        .map(|percent| When::Share(percent / 100.0))
+        .map(|percent| FaultTime::Share(percent / 100.0))
         .ok_or_else(wrong)
 }
 
@@ -232,13 +232,13 @@ mod tests {
         );
         let faults = faults.unwrap();
         assert_eq!(faults.len(), 5);
-        assert_eq!(faults[0].when, When::Share(0.1));
-        assert_eq!(faults[1].when, When::Time(Duration::from_secs(20)));
+        assert_eq!(faults[0].when, FaultTime::Share(0.1));
+        assert_eq!(faults[1].when, FaultTime::Time(Duration::from_secs(20)));
         assert_eq!(
             (faults[1].deed, faults[1].lasting.as_secs()),
-            (Deed::Stop, 15)
+            (FaultAction::Stop, 15)
         );
-        assert!(matches!(faults[4].when, When::Share(share) if (share - 0.34).abs() < 1e-9));
+        assert!(matches!(faults[4].when, FaultTime::Share(share) if (share - 0.34).abs() < 1e-9));
         assert_eq!(faults[4].target, Target::Any);
     }
 

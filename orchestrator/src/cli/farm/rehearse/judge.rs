@@ -12,7 +12,7 @@ use packtrain_record::JournalReader;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::faults::{Deed, Target};
+use super::faults::{FaultAction, Target};
 use super::show::{Done, Story};
 use super::stage::Phones;
 use crate::exit::CliError;
@@ -193,8 +193,8 @@ fn freed(done: &[Done], ttl: Duration) -> Vec<(Freed, Duration)> {
     let hosts = done.iter().filter(|done| {
         let is_dead = match done.deed {
             // A new start of the host tells of the death of the one before.
-            Deed::Kill => true,
-            Deed::Stop => done.lasting > ttl + FREE_GRACE,
+            FaultAction::Kill => true,
+            FaultAction::Stop => done.lasting > ttl + FREE_GRACE,
         };
         done.target == Target::Host && is_dead
     });

@@ -9,7 +9,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
-use super::faults::{Deed, Dice, Fault, Schedule, Target};
+use super::faults::{Dice, Fault, FaultAction, Schedule, Target};
 use super::stage::{SERVER, Stage};
 use crate::exit::CliError;
 use crate::render;
@@ -39,7 +39,7 @@ pub(super) struct Done {
     pub(super) at: DateTime<Utc>,
     /// Since the run began.
     pub(super) after: Duration,
-    pub(super) deed: Deed,
+    pub(super) deed: FaultAction,
     pub(super) target: Target,
     /// To whom: `h2`.
     pub(super) name: String,
@@ -174,8 +174,8 @@ impl Show {
         };
         render::say(&format!("{}: {}", clock(self.begun), done.words()));
         match fault.deed {
-            Deed::Kill => actor.kill().await,
-            Deed::Stop => actor.freeze(),
+            FaultAction::Kill => actor.kill().await,
+            FaultAction::Stop => actor.freeze(),
         }
         self.away.push((Instant::now() + fault.lasting, who));
         self.done.push(done);
@@ -248,8 +248,8 @@ impl Done {
     /// `h2 is killed`.
     pub(super) fn words(&self) -> String {
         match self.deed {
-            Deed::Kill => format!("{} is killed", self.name),
-            Deed::Stop => format!(
+            FaultAction::Kill => format!("{} is killed", self.name),
+            FaultAction::Stop => format!(
                 "{} is stopped for {:.1} s",
                 self.name,
                 self.lasting.as_secs_f64()

@@ -2,7 +2,7 @@
 
 use super::action;
 use crate::builtin::{Tools, Way, caseless, number};
-use crate::mobile::element_query::{ElementQuery, Says, Words};
+use crate::mobile::element_query::{ElementQuery, TextCriterion, Words};
 use crate::mobile::gesture::ScrollStart;
 use crate::mobile::scroll::{self, Scrolling, until_visible};
 use crate::tool::ToolError;
@@ -60,8 +60,8 @@ impl ScrollUntilTextIsVisible {
     fn words(self) -> Result<Words, ToolError> {
         let present = |text: String| Some(text).filter(|text| !text.trim().is_empty());
         let says = match self.text_regex.and_then(present) {
-            Some(pattern) => Some(Says::Matching(pattern)),
-            None => present(self.text).map(Says::Containing),
+            Some(pattern) => Some(TextCriterion::Matching(pattern)),
+            None => present(self.text).map(TextCriterion::Containing),
         };
         let id = self.id.and_then(present);
         if says.is_none() && id.is_none() {

@@ -9,7 +9,7 @@ use crate::builtin::Tools;
 use crate::call::Call;
 use crate::mobile::ELEMENT_TIMEOUT;
 use crate::mobile::act::{Touch, touch_element};
-use crate::mobile::element_query::{ElementQuery, Says, Words};
+use crate::mobile::element_query::{ElementQuery, TextCriterion, Words};
 use crate::mobile::watch::Watch;
 
 pub(super) fn tools() -> Tools {
@@ -17,13 +17,13 @@ pub(super) fn tools() -> Tools {
         action::<ByText>(
             "tapOnElementWithText",
             "Taps an element that has a text somewhere in what it says, in any case.",
-            |arguments, call| touch(call, arguments.words(Says::Containing), Touch::Tap),
+            |arguments, call| touch(call, arguments.words(TextCriterion::Containing), Touch::Tap),
         )
         .internal(),
         action::<ByText>(
             "longPressOnElementWithText",
             "Holds an element by what it says.",
-            |arguments, call| touch(call, arguments.words(Says::Matching), Touch::Hold),
+            |arguments, call| touch(call, arguments.words(TextCriterion::Matching), Touch::Hold),
         )
         .internal(),
         action::<ByAccessibilityText>(
@@ -51,7 +51,7 @@ pub(super) fn tools() -> Tools {
             "assertNotVisibleWithText",
             "Expects that no element that says so is visible, or that it goes away in time.",
             body!(|arguments, call| {
-                let words = arguments.words(Says::Matching);
+                let words = arguments.words(TextCriterion::Matching);
                 let wanted = ElementQuery::words(words, call.session.platform())?;
                 expect_gone(&wanted, ELEMENT_TIMEOUT, call).await
             }),
@@ -107,7 +107,7 @@ macro_rules! with_words {
         }
 
         impl $name {
-            fn saying(self, says: Says) -> Words {
+            fn saying(self, says: TextCriterion) -> Words {
                 Words {
                     says: Some(says),
                     id: self.id,
@@ -133,10 +133,10 @@ with_words! {
 
 impl ByText {
     /// What it says; `otherwise`, unless it is to be exact.
-    fn words(mut self, otherwise: fn(String) -> Says) -> Words {
+    fn words(mut self, otherwise: fn(String) -> TextCriterion) -> Words {
         let text = std::mem::take(&mut self.text);
         let says = if self.exact {
-            Says::Exactly(text)
+            TextCriterion::Exactly(text)
         } else {
             otherwise(text)
         };
@@ -163,9 +163,9 @@ impl AssertByText {
     fn words(mut self) -> Words {
         let text = std::mem::take(&mut self.text);
         let says = match (self.exact, self.contains) {
-            (true, _) => Says::Exactly(text),
-            (false, true) => Says::Containing(text),
-            (false, false) => Says::Matching(text),
+            (true, _) => TextCriterion::Exactly(text),
+            (false, true) => TextCriterion::Containing(text),
+            (false, false) => TextCriterion::Matching(text),
         };
         self.saying(says)
     }
@@ -181,7 +181,7 @@ with_words! {
 impl ByAccessibilityText {
     fn words(mut self) -> Words {
         let text = std::mem::take(&mut self.accessibility_text);
-        self.saying(Says::Matching(text))
+        self.saying(TextCriterion::Matching(text))
     }
 }
 
@@ -205,7 +205,7 @@ arguments! {
 impl ByResourceId {
     fn words(self) -> Words {
         Words {
-            says: self.accessibility_text.map(Says::Matching),
+            says: self.accessibility_text.map(TextCriterion::Matching),
             id: Some(self.resource_id),
             index: self.index.unwrap_or(0),
             enabled: self.enabled,

@@ -31,7 +31,7 @@ pub(super) struct ReadScreen {
     /// Elements that are scrolled out of sight, and the keyboard's keys.
     offscreen: bool,
     /// What to wait for.
-    find: Option<Sought>,
+    find: Option<ElementCriteria>,
     /// Whether it is an error when that does not come.
     required: bool,
     /// What to wait for without that.
@@ -53,7 +53,7 @@ enum Settle {
 /// An element in the words of the list; what is not said does not matter.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct Sought {
+struct ElementCriteria {
     /// Its reference.
     #[serde(rename = "ref")]
     reference: Option<String>,
@@ -71,7 +71,7 @@ struct Sought {
 
 impl ReadScreen {
     pub(super) async fn read(self, call: &Call<'_>) -> Result<Answer, ToolError> {
-        if self.find.as_ref().is_some_and(Sought::is_blank) {
+        if self.find.as_ref().is_some_and(ElementCriteria::is_blank) {
             let what = "invalid `find`: expected a role, a name or a text that is not blank";
             return Err(ToolError::failed(what));
         }
@@ -159,7 +159,7 @@ async fn settled(
     Ok(Some(snapshot))
 }
 
-impl Sought {
+impl ElementCriteria {
     /// Looks until it is there, or gone, or for so long; says which.
     async fn awaited(
         &self,
@@ -459,7 +459,7 @@ mod tests {
         }
     }
 
-    fn sought(words: serde_json::Value) -> Sought {
+    fn sought(words: serde_json::Value) -> ElementCriteria {
         serde_json::from_value(words).unwrap()
     }
 

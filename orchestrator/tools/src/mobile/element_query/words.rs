@@ -14,7 +14,7 @@ use crate::tool::ToolError;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Words {
     /// What it says.
-    pub(crate) says: Option<Says>,
+    pub(crate) says: Option<TextCriterion>,
     /// Its id, in full or behind the last slash, as a pattern.
     pub(crate) id: Option<String>,
     /// Which of those in sight, from 0.
@@ -30,7 +30,7 @@ pub(crate) struct Words {
 
 /// What an element says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Says {
+pub(crate) enum TextCriterion {
     /// A pattern that the whole text matches, in any case, or the very text.
     Matching(String),
     /// A text somewhere in it, in any case, and not within a longer number.
@@ -41,7 +41,7 @@ pub(crate) enum Says {
 
 /// Where a text is looked for.
 #[derive(Debug, Clone, Copy)]
-enum Where {
+enum TextLocation {
     /// In what stands for the element: the first of the others that there is.
     Resolved,
     Hint,
@@ -52,7 +52,7 @@ impl Words {
     /// An element by what it says.
     pub(crate) fn matching(pattern: impl Into<String>) -> Self {
         Self {
-            says: Some(Says::Matching(pattern.into())),
+            says: Some(TextCriterion::Matching(pattern.into())),
             ..Self::default()
         }
     }
@@ -70,9 +70,13 @@ impl Words {
                 "the text is empty, so anything would match it",
             ));
         }
-        let places: &[Where] = match self.says {
-            Some(_) => &[Where::Resolved, Where::Hint, Where::Accessibility],
-            None => &[Where::Resolved],
+        let places: &[TextLocation] = match self.says {
+            Some(_) => &[
+                TextLocation::Resolved,
+                TextLocation::Hint,
+                TextLocation::Accessibility,
+            ],
+            None => &[TextLocation::Resolved],
         };
         let selectors = places
             .iter()
@@ -90,19 +94,19 @@ impl Words {
     /// # Errors
     /// A failure on a platform that has no such words.
     pub(crate) fn plain_selector(&self, on: Platform) -> Result<NodeSelector, ToolError> {
-        let mut selector = self.selector(on, Where::Resolved)?;
+        let mut selector = self.selector(on, TextLocation::Resolved)?;
         selector.index = (self.index > 0).then_some(self.index);
         Ok(selector)
     }
 
-    fn selector(&self, on: Platform, place: Where) -> Result<NodeSelector, ToolError> {
-        let text = |wanted: fn(Where) -> bool| {
+    fn selector(&self, on: Platform, place: TextLocation) -> Result<NodeSelector, ToolError> {
+        let text = |wanted: fn(TextLocation) -> bool| {
             let says = self.says.as_ref().filter(|_| wanted(place));
-            says.map(Says::pattern)
+            says.map(TextCriterion::pattern)
         };
-        let resolved = text(|place| matches!(place, Where::Resolved));
-        let hint = text(|place| matches!(place, Where::Hint));
-        let accessibility = text(|place| matches!(place, Where::Accessibility));
+        let resolved = text(|place| matches!(place, TextLocation::Resolved));
+        let hint = text(|place| matches!(place, TextLocation::Hint));
+        let accessibility = text(|place| matches!(place, TextLocation::Accessibility));
         let id = self.id.as_deref().map(id_pattern);
         let relations = NodeSelector {
             index: None,
@@ -152,9 +156,15 @@ impl Words {
     pub(super) fn description(&self) -> String {
         let mut words = Vec::new();
         match &self.says {
-            Some(Says::Matching(pattern)) => words.push(format!("text {}", quoted(pattern))),
-            Some(Says::Containing(text)) => words.push(format!("text with {}", quoted(text))),
-            Some(Says::Exactly(text)) => words.push(format!("exact text {}", quoted(text))),
+            Some(TextCriterion::Matching(pattern)) => {
+                words.push(format!("text {}", quoted(pattern)))
+            }
+            Some(TextCriterion::Containing(text)) => {
+                words.push(format!("text with {}", quoted(text)))
+            }
+            Some(TextCriterion::Exactly(text)) => {
+                words.push(format!("exact text {}", quoted(text)))
+            }
             None => {}
         }
         if let Some(id) = &self.id {
@@ -183,7 +193,7 @@ impl Words {
     }
 }
 
-impl Says {
+impl TextCriterion {
     fn text(&self) -> &str {
         match self {
             Self::Matching(text) | Self::Containing(text) | Self::Exactly(text) => text,

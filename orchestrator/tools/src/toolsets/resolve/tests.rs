@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::toolsets::{ListedTool, Standing, ToolRef, Unresolved, named, ref_id, resolve};
+use crate::toolsets::{ListedTool, ToolRef, ToolState, Unresolved, named, ref_id, resolve};
 
 fn tool(source: &str, name: &str) -> ListedTool {
     ListedTool {
@@ -99,7 +99,7 @@ fn every_standing_has_its_word() {
         ..tool("x", "secret")
     };
     let listed = [tool("a", "b_c"), tool("a_b", "c"), hidden];
-    let state = |reference: ToolRef| Standing::of(&reference, &listed).state;
+    let state = |reference: ToolRef| ToolState::of(&reference, &listed).state;
     assert_eq!(state(ToolRef::named("a.b_c")), "offered");
     assert_eq!(state(ToolRef::named("secret")), "hidden");
     assert_eq!(state(ToolRef::named("a_b_c")), "ambiguous");

@@ -3,7 +3,7 @@
 use packtrain_model::SessionId;
 
 use super::server::{Server, advert, demand, host_advert, key, run_advert, run_id, session_key};
-use crate::broker::state::{Deed, Fact, State};
+use crate::broker::state::{Effect, Fact, State};
 use crate::wire::{Lease, OutOfService};
 
 fn names(run: &str, session: &str) -> (String, String) {
@@ -298,6 +298,6 @@ fn nothing_is_done_before_it_leads() {
     }
     assert!(matches!(
         state.apply(Fact::Leading)[..],
-        [Deed::Grant { .. }]
+        [Effect::Grant { .. }]
     ));
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::server::{Server, advert, demand, host_advert, key, run_advert, run_id, session_key};
-use crate::broker::state::{Deed, Fact, LeaseSeen, SessionKey, State};
+use crate::broker::state::{Effect, Fact, LeaseSeen, SessionKey, State};
 use crate::wire::{DeviceKey, HostName, Lease};
 
 const HOSTS: [&str; 2] = ["h0", "h1"];
@@ -45,7 +45,7 @@ fn turn() -> impl Strategy<Value = Turn> {
 #[derive(Default)]
 struct Rival {
     state: State,
-    deeds: Vec<Deed>,
+    deeds: Vec<Effect>,
     answers: Vec<Fact>,
     /// How far it has read who is alive, what happens to runs, and leases.
     read: [usize; 3],
@@ -249,7 +249,7 @@ fn granting() -> (State, SessionKey, [DeviceKey; 2]) {
     tell(Fact::Run(run_id("r0"), Some(run_advert())));
     let deeds = tell(Fact::Demand(session.clone(), 1, demand("device=android/1")));
     assert!(
-        matches!(&deeds[..], [Deed::Grant { grant, .. }] if grant.device == devices[0]),
+        matches!(&deeds[..], [Effect::Grant { grant, .. }] if grant.device == devices[0]),
         "{deeds:?}"
     );
     (state, session, devices)
@@ -277,9 +277,9 @@ fn taken_back(device: DeviceKey) -> Fact {
     })
 }
 
-fn takes_back(deeds: &[Deed], wanted: &DeviceKey) -> bool {
+fn takes_back(deeds: &[Effect], wanted: &DeviceKey) -> bool {
     let mut deeds = deeds.iter();
-    deeds.any(|deed| matches!(deed, Deed::TakeBack(device, _) if device == wanted))
+    deeds.any(|deed| matches!(deed, Effect::TakeBack(device, _) if device == wanted))
 }
 
 /// This one's grant was first: the rival's lease is taken back, and its own is not.
@@ -308,7 +308,7 @@ fn a_new_leader_looks_again_before_a_grant_without_a_lease_is_lost() {
     assert_eq!(before, [[], []]);
     let deeds = state.apply(Fact::Leading);
     assert!(
-        matches!(&deeds[..], [Deed::Check(_, device)] if *device == ours),
+        matches!(&deeds[..], [Effect::Check(_, device)] if *device == ours),
         "{deeds:?}"
     );
 }
@@ -324,7 +324,7 @@ fn a_session_has_its_second_lease_when_its_first_goes_without_a_grant() {
     assert!(takes_back(&deeds, &theirs), "{deeds:?}");
     let deeds = state.apply(taken_back(theirs));
     assert!(
-        matches!(&deeds[..], [Deed::Confirm(_, grant)] if grant.device == ours),
+        matches!(&deeds[..], [Effect::Confirm(_, grant)] if grant.device == ours),
         "{deeds:?}"
     );
 }
@@ -354,7 +354,7 @@ fn a_session_that_a_rival_granted_elsewhere_is_not_lost() {
             deeds.extend(tell(answer));
         }
         assert!(takes_back(&deeds, &ours), "{deeds:?}");
-        let is_lost = |deed: &Deed| matches!(deed, Deed::Lose { .. });
+        let is_lost = |deed: &Effect| matches!(deed, Effect::Lose { .. });
         assert!(!deeds.iter().any(is_lost), "{deeds:?}");
     }
 }

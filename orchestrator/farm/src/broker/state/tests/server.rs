@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use packtrain_drivers::{Classifier, DeviceId, DeviceInfo, Size};
 use packtrain_model::{RunId, SessionId};
 
-use crate::broker::state::{Deed, Fact, LeaseSeen, SessionKey, State};
+use crate::broker::state::{Effect, Fact, LeaseSeen, SessionKey, State};
 use crate::wire::{
-    Capacity, Demand, DeviceAdvert, DeviceKey, HostAdvert, HostName, Lease, RunAdvert, Standing,
+    Capacity, Demand, DeviceAdvert, DeviceKey, HostAdvert, HostName, Lease, QueuePosition,
+    RunAdvert,
 };
 
 /// A farm of hosts, runs and one broker.
@@ -234,7 +235,7 @@ impl Server {
             .collect()
     }
 
-    pub(super) fn standing(&self, run: &str) -> Standing {
+    pub(super) fn standing(&self, run: &str) -> QueuePosition {
         let mut queue = self.state.queue().into_iter();
         queue.find(|standing| standing.run.0 == run).unwrap()
     }
@@ -251,7 +252,7 @@ impl Server {
             let deeds = self.state.apply(fact);
             self.spent += began.elapsed();
             for deed in deeds {
-                if let Deed::Wait(_, time) = deed {
+                if let Effect::Wait(_, time) = deed {
                     let answer = self.carry_out(deed);
                     self.waits.push((answer, time));
                 } else {
@@ -279,9 +280,9 @@ impl Server {
         }
     }
 
-    pub(super) fn carry_out(&mut self, deed: Deed) -> Fact {
+    pub(super) fn carry_out(&mut self, deed: Effect) -> Fact {
         match deed {
-            Deed::Grant {
+            Effect::Grant {
                 session,
                 grant,
                 incarnation,
@@ -291,11 +292,11 @@ impl Server {
                 self.replacing.extend(replaces);
                 self.put(session, grant.device, incarnation, expected)
             }
-            Deed::Confirm(session, grant) => {
+            Effect::Confirm(session, grant) => {
                 let granted = (self.grants.entry(names(&session))).or_insert(grant.device);
                 Fact::Confirmed(session, granted.clone())
             }
-            Deed::Lose {
+            Effect::Lose {
                 session,
                 host,
                 blame,
@@ -310,9 +311,9 @@ impl Server {
                     .retain(|_, names| *names != (of.clone(), id.clone()));
                 Fact::Lost(session, host)
             }
-            Deed::Check(session, device) => Fact::Checked(session, self.seen(device)),
-            Deed::Wait(session, _) => Fact::Waited(session),
-            Deed::TakeBack(device, expected) => {
+            Effect::Check(session, device) => Fact::Checked(session, self.seen(device)),
+            Effect::Wait(session, _) => Fact::Waited(session),
+            Effect::TakeBack(device, expected) => {
                 let entry = self.leases.entry(device.clone()).or_default();
                 if entry.0 == expected {
                     *entry = (expected + 1, None);
@@ -321,7 +322,7 @@ impl Server {
                 }
                 Fact::TakenBack(self.seen(device))
             }
-            Deed::Forget(run) => {
+            Effect::Forget(run) => {
                 self.forgotten.push(run.0.clone());
                 Fact::Forgotten(run)
             }

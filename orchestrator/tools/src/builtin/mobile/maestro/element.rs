@@ -9,7 +9,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::mobile::element_query::{ElementQuery, Says, Words};
+use crate::mobile::element_query::{ElementQuery, TextCriterion, Words};
 use crate::tool::ToolError;
 
 /// Written in short as a text, or as a mapping.
@@ -162,7 +162,7 @@ impl Element {
         };
         let descendants = self.contains_descendants.iter().flatten();
         Ok(Words {
-            says: self.text.clone().map(Says::Matching),
+            says: self.text.clone().map(TextCriterion::Matching),
             id: self.id.clone(),
             index: self.index,
             enabled: self.enabled,
