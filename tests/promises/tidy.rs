@@ -372,6 +372,59 @@ fn every_promise_of_drivers_is_in_the_list_that_makes_tests_of_it() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Words that the field has better ones for, refused in the names of types.
+const REFUSED_WORDS: [(&str, &str); 24] = [
+    ("Begun", "Started"),
+    ("Belongings", "Resources"),
+    ("Came", "Signal"),
+    ("Confines", "Permissions"),
+    ("Deed", "Effect"),
+    ("Desk", "Context"),
+    ("Does", "Effect"),
+    ("Doing", "Task"),
+    ("Doubt", "Probe"),
+    ("Elsewhere", "Remote"),
+    ("Everybody", "All"),
+    ("News", "Message or Update"),
+    ("Said", "Message, Line or Update"),
+    ("Sighted", "Sighting"),
+    ("Sought", "Criteria"),
+    ("Standing", "State or Position"),
+    ("Surroundings", "Context"),
+    ("Told", "Report or Timeline"),
+    ("Unfit", "Invalid"),
+    ("Unkept", "Guard"),
+    ("Wants", "Request"),
+    ("Went", "Result"),
+    ("Whereabouts", "Location"),
+    ("Wish", "Demand"),
+];
+
+#[test]
+fn types_are_named_with_the_fields_words() {
+    let mut wrong = Vec::new();
+    for file in rust_files(&repository()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            let is_type = |word| matches!(word, "struct" | "enum" | "trait" | "type");
+            if line.trim_start().starts_with("//") || !words.by_ref().any(is_type) {
+                continue;
+            }
+            let name = words.next().unwrap_or_default();
+            let name: String = name.chars().take_while(|c| c.is_alphanumeric()).collect();
+            for (word, better) in REFUSED_WORDS {
+                let end = |at: usize| name[at + word.len()..].chars().next();
+                let is_in = |(at, _)| end(at).is_none_or(|next| !next.is_lowercase());
+                if name.match_indices(word).any(is_in) {
+                    wrong.push(format!("{}: {name}: rather {better}", file.display()));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
 #[test]
 fn decisions_are_numbered_without_gaps() {
     let mut numbers: Vec<u32> = std::fs::read_dir(repository().join("docs/decisions"))

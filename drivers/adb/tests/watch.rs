@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use super::lab::{self, Way, options, socket};
 
 /// Phones, a server that knows none of them, and what is seen of them there.
-struct Desk {
+struct WatchLab {
     fleet: Fleet,
     server: AdbServer,
     watch: AdbWatch,
@@ -23,7 +23,7 @@ struct Desk {
     _folder: TempDir,
 }
 
-impl Desk {
+impl WatchLab {
     async fn new(phones: usize, more: FleetOptions) -> Self {
         let fleet = FleetOptions {
             android: phones,
@@ -91,7 +91,7 @@ async fn works(connector: &dyn Connector) {
 
 #[tokio::test]
 async fn a_phone_that_is_plugged_in_again_is_another_way_to_it_that_works() {
-    let mut desk = Desk::new(1, options(NO_FAULTS)).await;
+    let mut desk = WatchLab::new(1, options(NO_FAULTS)).await;
     desk.until_usable(0).await;
     let first = desk.plug_in(0).await;
     works(first.as_ref()).await;
@@ -112,7 +112,7 @@ async fn only_a_phone_that_is_new_is_asked_what_it_is() {
         arrivals: Some(Arc::new(Arrivals::append(&log).unwrap())),
         ..options(NO_FAULTS)
     };
-    let mut desk = Desk::new(3, arrivals).await;
+    let mut desk = WatchLab::new(3, arrivals).await;
     desk.until_usable(0).await;
     for phone in 0..3 {
         desk.plug_in(phone).await;
@@ -132,7 +132,7 @@ async fn a_phone_is_usable_once_its_owner_trusts_this_computer() {
         auth: AuthPolicy::AcceptAfter(Duration::from_millis(500)),
         ..options(NO_FAULTS)
     };
-    let mut desk = Desk::new(1, trusted).await;
+    let mut desk = WatchLab::new(1, trusted).await;
     let name = desk.name(0);
     let said = desk.server.adb(&["connect", &name]).await;
     assert!(said.contains("authenticate"), "{said}");
@@ -148,7 +148,7 @@ async fn a_phone_is_usable_once_its_owner_trusts_this_computer() {
 
 #[tokio::test]
 async fn a_server_that_is_started_anew_is_listened_to_again() {
-    let mut desk = Desk::new(1, options(NO_FAULTS)).await;
+    let mut desk = WatchLab::new(1, options(NO_FAULTS)).await;
     desk.until_usable(0).await;
     desk.plug_in(0).await;
     desk.server.kill().await;

@@ -74,14 +74,14 @@ pub fn adb_of_adbutils() -> PathBuf {
 
 /// What a client said.
 #[derive(Debug)]
-pub struct Said {
+pub struct ProgramOutput {
     pub stdout: String,
     pub bytes: Vec<u8>,
     pub stderr: String,
     pub code: i32,
 }
 
-impl Said {
+impl ProgramOutput {
     /// Standard output and error together.
     pub fn all(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
@@ -190,7 +190,7 @@ impl Lab {
     }
 
     /// Runs `adb`.
-    pub async fn adb<const N: usize>(&self, args: [&str; N]) -> Said {
+    pub async fn adb<const N: usize>(&self, args: [&str; N]) -> ProgramOutput {
         self.said(
             self.command(&self.adb)
                 .args(["-L", &self.socket])
@@ -201,7 +201,7 @@ impl Lab {
     }
 
     /// Runs `adb -s` the first phone.
-    pub async fn on_phone<const N: usize>(&self, args: [&str; N]) -> Said {
+    pub async fn on_phone<const N: usize>(&self, args: [&str; N]) -> ProgramOutput {
         let serial = self.serial();
         let mut command = self.command(&self.adb);
         command.args(["-L", &self.socket, "-s", &serial]).args(args);
@@ -209,24 +209,24 @@ impl Lab {
     }
 
     /// Runs `adb shell` on the first phone.
-    pub async fn shell(&self, line: &str) -> Said {
+    pub async fn shell(&self, line: &str) -> ProgramOutput {
         self.on_phone(["shell", line]).await
     }
 
     /// Runs `adb exec-out` on the first phone.
-    pub async fn exec_out(&self, line: &str) -> Said {
+    pub async fn exec_out(&self, line: &str) -> ProgramOutput {
         self.on_phone(["exec-out", line]).await
     }
 
     /// Runs `adb -s` the first phone with this on its standard input.
-    pub async fn with_input<const N: usize>(&self, args: [&str; N], input: &[u8]) -> Said {
+    pub async fn with_input<const N: usize>(&self, args: [&str; N], input: &[u8]) -> ProgramOutput {
         let serial = self.serial();
         let mut command = self.command(&self.adb);
         command.args(["-L", &self.socket, "-s", &serial]).args(args);
         self.said(&mut command, input).await
     }
 
-    async fn said(&self, command: &mut Command, input: &[u8]) -> Said {
+    async fn said(&self, command: &mut Command, input: &[u8]) -> ProgramOutput {
         let mut child = command
             .stdin(if input.is_empty() {
                 Stdio::null()
@@ -249,7 +249,7 @@ impl Lab {
             .await
             .unwrap_or_else(|_| panic!("{command:?} hangs"))
             .expect("the client ran");
-        Said {
+        ProgramOutput {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             bytes: output.stdout,
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),

@@ -23,7 +23,7 @@ use super::connection::{grant, refuse};
 use super::hub::Hub;
 use super::place::Place;
 use super::project::Project;
-use super::wire::{self, ProjectKey, Request, SessionControl, SessionNews, SessionRequest};
+use super::wire::{self, ProjectKey, Request, SessionControl, SessionItem, SessionRequest};
 
 /// What may wait to be written.
 const WAITING: usize = 64;
@@ -89,7 +89,7 @@ pub(crate) async fn carry_out(
     };
     drop(session);
     let mut writer = writing.await.map_err(std::io::Error::other)??;
-    wire::write(&mut writer, &SessionNews::Ended(outcome)).await
+    wire::write(&mut writer, &SessionItem::Ended(outcome)).await
 }
 
 /// Sends what a session says back to its run, until it says nothing more.
@@ -99,8 +99,8 @@ async fn send_back<W: AsyncWrite + Unpin + Send>(
 ) -> std::io::Result<W> {
     while let Some(message) = said.recv().await {
         let (item, bytes) = match message {
-            SessionMessage::Event(event, _) => (SessionNews::Event(event), Vec::new()),
-            SessionMessage::Waits(reason) => (SessionNews::Waits(reason), Vec::new()),
+            SessionMessage::Event(event, _) => (SessionItem::Event(event), Vec::new()),
+            SessionMessage::Waits(reason) => (SessionItem::Waits(reason), Vec::new()),
             SessionMessage::File(artifact, taken) => {
                 drop(taken);
                 let content = artifact.content;
@@ -116,7 +116,7 @@ async fn send_back<W: AsyncWrite + Unpin + Send>(
                     shared: None,
                     content,
                 };
-                (SessionNews::File(file), bytes)
+                (SessionItem::File(file), bytes)
             }
         };
         wire::write(&mut writer, &item).await?;
@@ -195,7 +195,7 @@ async fn follow(
     loop {
         let news = {
             // A line that was begun is read to its end: what is dropped here would be lost.
-            let reading = wire::read::<SessionNews>(&mut connection.reader);
+            let reading = wire::read::<SessionItem>(&mut connection.reader);
             tokio::pin!(reading);
             loop {
                 tokio::select! {
@@ -216,16 +216,16 @@ async fn follow(
         let heard = tokio::time::Instant::now() + UNHEARD_TIMEOUT;
         unheard.as_mut().reset(heard);
         match news.map_err(|error| broken(&error))? {
-            Some(SessionNews::Event(event)) => output.record(*event).await,
-            Some(SessionNews::File(file)) => {
+            Some(SessionItem::Event(event)) => output.record(*event).await,
+            Some(SessionItem::File(file)) => {
                 let bytes = wire::read_bytes(&mut connection.reader, file.content.length()).await;
                 let content = file.content.content(bytes.map_err(|error| broken(&error))?);
                 output.save(file.artifact(&session, content)).await;
             }
-            Some(SessionNews::Waits(reason)) => render::say(&format!("waiting for {reason}")),
-            Some(SessionNews::Ended(outcome)) => return Ok(outcome),
+            Some(SessionItem::Waits(reason)) => render::say(&format!("waiting for {reason}")),
+            Some(SessionItem::Ended(outcome)) => return Ok(outcome),
             // The farm's.
-            Some(SessionNews::Lost(_) | SessionNews::Large(_)) => {}
+            Some(SessionItem::Lost(_) | SessionItem::Large(_)) => {}
             None => return Ok(lost("the daemon hung up")),
         }
     }

@@ -118,7 +118,7 @@ pub struct SessionRequest {
 }
 
 /// What the daemon says of a session; a file's bytes follow the line when it has a length.
-pub type SessionNews = Item<Box<RunEvent>, Place>;
+pub type SessionItem = Item<Box<RunEvent>, Place>;
 
 /// What whoever asked for a session may say meanwhile.
 #[derive(Debug, Serialize, Deserialize)]

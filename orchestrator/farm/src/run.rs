@@ -5,7 +5,7 @@ mod files;
 mod router;
 mod session;
 mod starts;
-mod told;
+mod timeline;
 mod turns;
 
 use std::collections::{BTreeSet, HashMap};

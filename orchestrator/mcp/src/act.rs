@@ -16,8 +16,8 @@ use self::action::Action;
 pub(super) use self::action::{ActArgs, READING};
 use packtrain_toolsets::catalog;
 
+use super::agent_context::{AgentContext, CALL_TIMEOUT};
 use super::answers::{answered, failed, why};
-use super::desk::{AgentContext, CALL_TIMEOUT};
 use super::devices::{unknown_lease, with_doubts};
 use super::look::Stop;
 use super::ours::SnapshotArgs;

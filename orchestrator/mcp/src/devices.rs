@@ -11,8 +11,8 @@ use serde_json::json;
 use super::act::ActArgs;
 use packtrain_toolsets::catalog::plain;
 
+use super::agent_context::AgentContext;
 use super::answers::{failed, told};
-use super::desk::AgentContext;
 use super::ours::{AcquireArgs, ListArgs, ReleaseArgs};
 use super::reporter::Reporter;
 use packtrain_daemon::wire::DeviceSummary;

@@ -2,8 +2,8 @@
 //! the registry under a lease, runs of trails, toolsets.
 
 mod act;
+mod agent_context;
 mod answers;
-mod desk;
 mod devices;
 mod look;
 mod ours;

@@ -14,8 +14,8 @@ use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
 use super::act::READING;
+use super::agent_context::AgentContext;
 use super::answers::{failed, not_passed, told};
-use super::desk::AgentContext;
 use super::devices::{unknown_lease, with_doubts};
 use super::ours::{ScreenshotArgs, SnapshotArgs};
 

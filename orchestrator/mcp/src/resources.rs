@@ -9,7 +9,7 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
 
 use serde_json::json;
 
-use super::desk::AgentContext;
+use super::agent_context::AgentContext;
 use super::look;
 
 /// The most of a file.

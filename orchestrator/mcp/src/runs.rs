@@ -10,8 +10,8 @@ use packtrain_workplace::trails::holds_trail;
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::{Value, json};
 
+use super::agent_context::AgentContext;
 use super::answers::{failed, told};
-use super::desk::AgentContext;
 use super::ours::{CheckArgs, RunArgs, StartArgs, WaitArgs};
 use super::reporter::Reporter;
 

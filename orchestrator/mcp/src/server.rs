@@ -20,8 +20,8 @@ use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use tokio::sync::{OnceCell, broadcast};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::agent_context::AgentContext;
 use super::answers::failed;
-use super::desk::AgentContext;
 use super::reporter::Reporter;
 
 /// The most resources that one session may follow.

@@ -8,8 +8,8 @@ use rmcp::model::{
     TaskStatus,
 };
 
+use super::agent_context::AgentContext;
 use super::answers::with_text_in_data;
-use super::desk::AgentContext;
 
 /// How often a client should ask, in milliseconds.
 const POLL_MS: u64 = 2000;

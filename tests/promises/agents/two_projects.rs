@@ -13,7 +13,7 @@ use super::{configured, listed, sees, types, typing_trail};
 use crate::adb_server::AdbServer;
 
 /// The project of the lab, another one in a folder of its own, and a phone that both have.
-struct Desk {
+struct ProjectLab {
     phone: String,
     _phones: Phones,
     _server: AdbServer,
@@ -21,7 +21,7 @@ struct Desk {
     lab: AgentLab,
 }
 
-impl Desk {
+impl ProjectLab {
     fn new() -> Self {
         let lab = configured("{}\n");
         let (phones, _) = phones(&lab, 1);
@@ -66,7 +66,7 @@ impl Desk {
 
 #[test]
 fn a_phone_of_two_projects_has_one_holder_and_one_queue() {
-    let desk = Desk::new();
+    let desk = ProjectLab::new();
     let phone = desk.phone.as_str();
     let here = desk.lab.stdio("here");
     let lease = here.acquires(phone);
@@ -110,7 +110,7 @@ fn a_phone_of_two_projects_has_one_holder_and_one_queue() {
 
 #[test]
 fn a_holder_that_is_killed_frees_the_phone_for_the_other_project() {
-    let desk = Desk::new();
+    let desk = ProjectLab::new();
     let (going, waiting) = (desk.lab.stdio("going"), desk.agent_there("waiting"));
     let lost = going.acquires(&desk.phone);
     types(&going, &lost, "lost");
@@ -132,7 +132,7 @@ fn a_holder_that_is_killed_frees_the_phone_for_the_other_project() {
 
 #[test]
 fn runs_of_one_project_wait_for_agents_of_the_other_and_the_other_way_round() {
-    let desk = Desk::new();
+    let desk = ProjectLab::new();
     let phone = desk.phone.as_str();
     let (here, there) = (desk.lab.stdio("here"), desk.agent_there("there"));
     let lease = here.acquires(phone);
@@ -166,7 +166,7 @@ fn runs_of_one_project_wait_for_agents_of_the_other_and_the_other_way_round() {
 
 #[test]
 fn who_connects_by_itself_keeps_off_a_phone_that_the_daemon_has_given_to_another_project() {
-    let desk = Desk::new();
+    let desk = ProjectLab::new();
     let here = desk.lab.stdio("here");
     let lease = here.acquires(&desk.phone);
     let looks = |words: &[&str]| Ended::from(desk.there(words).output().unwrap());

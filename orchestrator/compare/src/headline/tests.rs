@@ -82,10 +82,15 @@ fn cluster(kind: ClusterKind, title: &str, place: &str, sessions: &[usize], run:
     }
 }
 
-type Said<'a> = (ClusterKind, &'a str, &'a str, &'a [usize]);
+type ClusterRow<'a> = (ClusterKind, &'a str, &'a str, &'a [usize]);
 
 /// The headline of sessions of some trails in cells of these names.
-fn told(trails: &[&str], cells: &[&str], sessions: Vec<Session>, clusters: &[Said<'_>]) -> String {
+fn told(
+    trails: &[&str],
+    cells: &[&str],
+    sessions: Vec<Session>,
+    clusters: &[ClusterRow<'_>],
+) -> String {
     let mut run = run(trails, cells, sessions);
     run.planned = run.sessions.len();
     said(&run, clusters)
@@ -113,7 +118,7 @@ fn run(trails: &[&str], cells: &[&str], sessions: Vec<Session>) -> Run {
     }
 }
 
-fn said(run: &Run, clusters: &[Said<'_>]) -> String {
+fn said(run: &Run, clusters: &[ClusterRow<'_>]) -> String {
     let cells = run.cells.iter().map(|cell| answer::Cell {
         label: cell.name.clone(),
         ..answer::Cell::default()

@@ -70,7 +70,7 @@ fn lost() -> Outcome {
 }
 
 /// A dispatcher, what it has running, and how it ended.
-struct Desk {
+struct DispatchLab {
     dispatcher: Dispatcher,
     running: Vec<Assignment>,
     finished: Option<Verdict>,
@@ -79,7 +79,7 @@ struct Desk {
     settled: Vec<(SessionId, Outcome)>,
 }
 
-impl Desk {
+impl DispatchLab {
     fn new(plan: &Plan) -> Self {
         let mut desk = Self {
             dispatcher: Dispatcher::new(plan),
@@ -135,7 +135,7 @@ impl Desk {
 
 #[test]
 fn a_failure_is_retried_where_it_happened_before_the_next_trail() {
-    let mut desk = Desk::new(&plan(2, &[&[0, 1], &[0, 1], &[0, 1]], retries(1)));
+    let mut desk = DispatchLab::new(&plan(2, &[&[0, 1], &[0, 1], &[0, 1]], retries(1)));
     desk.end(0, Outcome::failed("no"));
     assert_eq!(desk.on(0), Some((0, 2)));
     desk.end(0, Outcome::failed("no"));
@@ -144,7 +144,7 @@ fn a_failure_is_retried_where_it_happened_before_the_next_trail() {
 
 #[test]
 fn what_a_device_is_to_blame_for_is_retried_on_another_one() {
-    let mut desk = Desk::new(&plan(2, &[&[0, 1], &[0, 1], &[0, 1]], retries(1)));
+    let mut desk = DispatchLab::new(&plan(2, &[&[0, 1], &[0, 1], &[0, 1]], retries(1)));
     desk.end(0, lost());
     assert_eq!(
         desk.on(0),
@@ -167,7 +167,7 @@ fn an_attempt_that_failed_is_not_hidden_by_a_later_one_of_which_nothing_is_known
         ),
         (Outcome::Passed, Exit::Passed),
     ] {
-        let mut desk = Desk::new(&plan(1, &[&[0]], retries(1)));
+        let mut desk = DispatchLab::new(&plan(1, &[&[0]], retries(1)));
         desk.end(0, Outcome::failed("the page says no"));
         desk.end(0, last);
         assert_eq!(desk.finished.unwrap().exit, exit);
@@ -176,14 +176,14 @@ fn an_attempt_that_failed_is_not_hidden_by_a_later_one_of_which_nothing_is_known
 
 #[test]
 fn with_one_device_only_it_is_retried_there() {
-    let mut desk = Desk::new(&plan(1, &[&[0]], retries(1)));
+    let mut desk = DispatchLab::new(&plan(1, &[&[0]], retries(1)));
     desk.end(0, lost());
     assert_eq!(desk.on(0), Some((0, 2)));
 }
 
 #[test]
 fn a_device_that_breaks_twice_in_a_row_is_given_up_and_its_rest_is_settled() {
-    let mut desk = Desk::new(&plan(1, &[&[0], &[0], &[0], &[0]], retries(0)));
+    let mut desk = DispatchLab::new(&plan(1, &[&[0], &[0], &[0], &[0]], retries(0)));
     desk.end(0, lost());
     desk.end(0, lost());
     assert_eq!(desk.on(0), None);
@@ -203,7 +203,7 @@ fn a_device_that_breaks_twice_in_a_row_is_given_up_and_its_rest_is_settled() {
 
 #[test]
 fn a_session_that_fails_between_two_breaks_shows_that_the_device_works() {
-    let mut desk = Desk::new(&plan(1, &[&[0], &[0], &[0], &[0]], retries(0)));
+    let mut desk = DispatchLab::new(&plan(1, &[&[0], &[0], &[0], &[0]], retries(0)));
     for outcome in [lost(), Outcome::failed("no"), lost()] {
         desk.end(0, outcome);
     }
@@ -212,7 +212,7 @@ fn a_session_that_fails_between_two_breaks_shows_that_the_device_works() {
 
 #[test]
 fn a_source_that_breaks_costs_no_device_its_place() {
-    let mut desk = Desk::new(&plan(1, &[&[0], &[0], &[0], &[0]], retries(0)));
+    let mut desk = DispatchLab::new(&plan(1, &[&[0], &[0], &[0], &[0]], retries(0)));
     for _ in 0..3 {
         desk.end(
             0,
@@ -229,7 +229,7 @@ fn a_source_that_breaks_costs_no_device_its_place() {
 
 #[test]
 fn what_is_bound_to_a_device_that_was_given_up_goes_to_others_that_may_run_it() {
-    let mut desk = Desk::new(&plan(2, &[&[0, 1], &[1]], retries(3)));
+    let mut desk = DispatchLab::new(&plan(2, &[&[0, 1], &[1]], retries(3)));
     desk.end(0, Outcome::failed("no"));
     desk.tell(changed(id(0), DeviceChangeKind::Left));
     desk.end(0, Outcome::failed("no"));
@@ -240,7 +240,7 @@ fn what_is_bound_to_a_device_that_was_given_up_goes_to_others_that_may_run_it() 
 
 #[test]
 fn a_device_that_is_down_gets_only_what_no_other_can_take() {
-    let mut desk = Desk::new(&plan(2, &[&[0, 1], &[0, 1], &[0], &[0]], retries(0)));
+    let mut desk = DispatchLab::new(&plan(2, &[&[0, 1], &[0, 1], &[0], &[0]], retries(0)));
     desk.tell(changed(id(0), DeviceChangeKind::Down));
     desk.end(0, Outcome::Passed);
     assert_eq!(
@@ -256,7 +256,7 @@ fn a_device_that_is_down_gets_only_what_no_other_can_take() {
 
 #[test]
 fn a_device_that_joins_anew_is_given_work_again() {
-    let mut desk = Desk::new(&plan(2, &[&[0], &[0], &[0], &[1]], retries(0)));
+    let mut desk = DispatchLab::new(&plan(2, &[&[0], &[0], &[0], &[1]], retries(0)));
     desk.end(0, lost());
     desk.end(0, lost());
     assert_eq!(desk.on(0), None);
@@ -270,7 +270,7 @@ fn fail_fast_cancels_what_runs_and_settles_what_waits() {
         fail_fast: true,
         ..RunOptions::default()
     };
-    let mut desk = Desk::new(&plan(2, &[&[0], &[1], &[0], &[1]], options));
+    let mut desk = DispatchLab::new(&plan(2, &[&[0], &[1], &[0], &[1]], options));
     desk.end(0, Outcome::failed("no"));
     assert_eq!(desk.cancelled, [CancelCause::FailFast]);
     assert_eq!(desk.settled.len(), 3);
@@ -283,7 +283,7 @@ fn fail_fast_cancels_what_runs_and_settles_what_waits() {
 
 #[test]
 fn reasons_to_stop_only_ever_get_stronger() {
-    let mut desk = Desk::new(&plan(1, &[&[0]], retries(0)));
+    let mut desk = DispatchLab::new(&plan(1, &[&[0]], retries(0)));
     desk.tell(Event::Stop(StopReason::TimeLimit));
     desk.tell(Event::Stop(StopReason::FailFast));
     desk.tell(Event::Stop(StopReason::TimeLimit));
@@ -300,7 +300,7 @@ fn reasons_to_stop_only_ever_get_stronger() {
 
 #[test]
 fn a_run_of_nothing_is_over_at_once() {
-    let desk = Desk::new(&plan(1, &[], retries(0)));
+    let desk = DispatchLab::new(&plan(1, &[], retries(0)));
     assert_eq!(desk.finished, Some(Verdict::default()));
 }
 
@@ -332,7 +332,7 @@ proptest! {
     ) {
         let may: Vec<Vec<usize>> = sessions.iter().map(|may| may.iter().copied().collect()).collect();
         let slices: Vec<&[usize]> = may.iter().map(Vec::as_slice).collect();
-        let mut desk = Desk::new(&plan(4, &slices, retries(allowed)));
+        let mut desk = DispatchLab::new(&plan(4, &slices, retries(allowed)));
         let rest = std::iter::repeat_n(Turn::End(0, 0), 400);
         for turn in turns.into_iter().chain(rest) {
             for number in 0..4 {
@@ -394,7 +394,7 @@ fn anywhere(sessions: usize, options: RunOptions) -> Plan {
     plan
 }
 
-impl Desk {
+impl DispatchLab {
     /// The session that was asked for first ends.
     fn end_first(&mut self, outcome: Outcome) -> Assignment {
         let assignment = self.running.remove(0);
@@ -409,7 +409,7 @@ impl Desk {
 
 #[test]
 fn sessions_for_any_device_are_all_asked_for_at_once() {
-    let mut desk = Desk::new(&anywhere(100, retries(0)));
+    let mut desk = DispatchLab::new(&anywhere(100, retries(0)));
     assert_eq!(desk.running.len(), 100);
     for _ in 0..100 {
         assert_eq!(desk.finished, None);
@@ -420,7 +420,7 @@ fn sessions_for_any_device_are_all_asked_for_at_once() {
 
 #[test]
 fn what_is_lost_with_a_device_of_the_farm_goes_to_another_and_is_not_flaky() {
-    let mut desk = Desk::new(&anywhere(1, retries(0)));
+    let mut desk = DispatchLab::new(&anywhere(1, retries(0)));
     desk.end_first(lost());
     assert_eq!(desk.running[0].attempt, AttemptNumber(2));
     assert_eq!(desk.running[0].tried, 0);
@@ -431,11 +431,11 @@ fn what_is_lost_with_a_device_of_the_farm_goes_to_another_and_is_not_flaky() {
 
 #[test]
 fn a_failure_on_a_replacement_is_a_failure_and_replacements_have_an_end() {
-    let mut desk = Desk::new(&anywhere(1, retries(0)));
+    let mut desk = DispatchLab::new(&anywhere(1, retries(0)));
     desk.end_first(lost());
     desk.end_first(Outcome::failed("no"));
     assert_eq!(desk.finished.unwrap().failed, 1);
-    let mut desk = Desk::new(&anywhere(1, retries(0)));
+    let mut desk = DispatchLab::new(&anywhere(1, retries(0)));
     for _ in 0..=MOST_REPLACEMENTS {
         desk.end_first(lost());
     }

@@ -18,9 +18,9 @@ mod deeds;
 mod device;
 mod expression;
 mod lease;
+mod queue_position;
 mod run;
 mod serve;
-mod standing;
 mod table;
 #[cfg(test)]
 mod tests;

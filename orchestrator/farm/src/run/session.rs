@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::Inner;
 use super::router::{Dated, SessionUpdate};
-use super::told::SessionTimeline;
+use super::timeline::SessionTimeline;
 use super::turns::Turn;
 use crate::bundle;
 use crate::link::in_one_line;

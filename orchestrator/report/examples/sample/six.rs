@@ -17,7 +17,7 @@ use super::picture;
 use super::run::Sample;
 
 /// A run, and what each of its reports says first.
-pub struct Told {
+pub struct ExpectedHeadline {
     pub name: &'static str,
     pub headline: &'static str,
     /// Trail, step, device and cause, as a reader looks for them; none where nothing went wrong.
@@ -63,7 +63,7 @@ impl Place {
 }
 
 /// Makes them up.
-pub fn six() -> [Told; 6] {
+pub fn six() -> [ExpectedHeadline; 6] {
     let passes: Fate = |_, _| None;
     let axes = |names: &[(&'static str, &[&'static str])]| {
         names
@@ -212,7 +212,7 @@ fn told(
     devices: &[DeviceInfo],
     axes: &[Axis],
     fate: Fate,
-) -> Told {
+) -> ExpectedHeadline {
     let mut cells = vec![Cell::default()];
     for axis in axes {
         let with = |cell: &Cell| {
@@ -308,7 +308,7 @@ fn told(
         at: start + after,
         event,
     };
-    Told {
+    ExpectedHeadline {
         name,
         headline,
         wanted,

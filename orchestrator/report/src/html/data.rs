@@ -14,7 +14,8 @@ use serde_json::Value;
 
 pub(super) use self::shape::Details;
 use self::shape::{
-    Attempt, Call, Device, File, Report, Said, Seen, Session, Shot, Step, Trail, TrailStep,
+    Attempt, Call, Device, FailureReason, File, Report, Session, Shot, Step, StepScreen, Trail,
+    TrailStep,
 };
 use self::texts::Texts;
 use super::HtmlOptions;
@@ -262,12 +263,12 @@ fn word_of(mark: Mark, status: &Status) -> Option<&'static str> {
     (mark == Mark::Infrastructure).then(|| status.word())
 }
 
-fn said(status: &Status) -> Option<Said<'_>> {
+fn said(status: &Status) -> Option<FailureReason<'_>> {
     let (at, log) = match status.outcome() {
         Some(Outcome::Failed(failure)) => (failure.at.as_deref(), &failure.log[..]),
         Some(_) | None => (None, &[][..]),
     };
-    Some(Said {
+    Some(FailureReason {
         message: wording::cut(&status.message()?, LONGEST_TEXT).into_owned(),
         hint: status.hint(),
         at,
@@ -348,7 +349,7 @@ fn shot<'a>(path: &'a str, pictures: &Pictures) -> Shot<'a> {
     Shot { p, h }
 }
 
-fn seen(observed: &Observation) -> Seen<'_> {
+fn seen(observed: &Observation) -> StepScreen<'_> {
     let picture = observed.picture.as_ref();
     let counted = |count: u32, one, many| {
         (count > 0).then(|| wording::count(usize::try_from(count).unwrap_or(0), one, many))
@@ -370,7 +371,7 @@ fn seen(observed: &Observation) -> Seen<'_> {
     ];
     let idle = observed.idle_masks.iter();
     let idle = idle.map(|mask| format!("the mask `{}` matched nothing", wording::one_line(mask)));
-    Seen {
+    StepScreen {
         tree: observed.tree.as_ref().map(|tree| &*tree.digest),
         picture: picture.map(|picture| &*picture.digest),
         width: picture.map_or(0, |picture| picture.width),

@@ -7,7 +7,7 @@ use chrono::SecondsFormat;
 use packtrain_compare::answer::Comparison;
 use serde::Serialize;
 
-pub(super) use self::section::{Note, Section, Told};
+pub(super) use self::section::{Note, ProblemRow, Section};
 use crate::facts::{counts, facts, mark, notes};
 use crate::mark::Mark;
 use crate::problem::Names;

@@ -15,13 +15,13 @@ use crate::DeviceSelection;
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// Phones, an adb server, and the wiring of a program that was started before any was plugged in.
-struct Desk {
+struct WatchLab {
     phones: Fleet,
     server: AdbServer,
     wiring: Wiring,
 }
 
-impl Desk {
+impl WatchLab {
     async fn new(count: usize) -> Self {
         let phones = FleetOptions {
             android: count,
@@ -73,7 +73,7 @@ async fn leased(devices: &Devices, id: &DeviceId) -> Result<(), LeaseError> {
 #[test]
 fn a_fleet_takes_phones_as_they_come_and_lets_go_of_them_as_they_vanish() {
     in_system(async {
-        let desk = Desk::new(1).await;
+        let desk = WatchLab::new(1).await;
         let id = desk.id(0);
         let devices = Devices::start(Vec::new(), &[]).unwrap();
         let mut watch = Watch::start(&desk.wiring, Duration::ZERO);
@@ -113,7 +113,7 @@ fn a_fleet_takes_phones_as_they_come_and_lets_go_of_them_as_they_vanish() {
 #[test]
 fn phones_that_are_back_in_time_were_never_gone() {
     in_system(async {
-        let mut desk = Desk::new(2).await;
+        let mut desk = WatchLab::new(2).await;
         let mut watch = Watch::start(&desk.wiring, LIMIT);
         desk.server.plug_in(&desk.address(0)).await;
         let appeared = async |watch: &mut Watch| loop {

@@ -8,7 +8,7 @@ use packtrain_model::Cell;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::html::page::{Heading, MarkText, Note, Told};
+use crate::html::page::{Heading, MarkText, Note, ProblemRow};
 
 #[derive(Serialize)]
 pub(in crate::html) struct Details<'a> {
@@ -27,7 +27,7 @@ pub(in crate::html) struct Trail<'a> {
     pub(super) title: &'a str,
     pub(super) path: &'a str,
     pub(super) facts: &'a [String],
-    pub(super) problems: &'a [Told],
+    pub(super) problems: &'a [ProblemRow],
     pub(super) notes: &'a [Note],
     pub(super) steps: Vec<TrailStep<'a>>,
 }
@@ -59,7 +59,7 @@ pub(in crate::html) struct Session<'a> {
     /// What the filter looks through, in lower case.
     pub(super) find: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) said: Option<Said<'a>>,
+    pub(super) said: Option<FailureReason<'a>>,
     pub(super) attempts: Vec<Attempt<'a>>,
 }
 
@@ -108,9 +108,9 @@ pub(in crate::html) struct Step<'a> {
     pub(super) at: Option<f64>,
     pub(super) ms: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) seen: Option<Seen<'a>>,
+    pub(super) seen: Option<StepScreen<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) said: Option<Said<'a>>,
+    pub(super) said: Option<FailureReason<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -127,7 +127,7 @@ pub(in crate::html) struct Step<'a> {
 
 /// Why something did not pass.
 #[derive(Serialize)]
-pub(in crate::html) struct Said<'a> {
+pub(in crate::html) struct FailureReason<'a> {
     pub(super) message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<&'a str>,
@@ -139,7 +139,7 @@ pub(in crate::html) struct Said<'a> {
 
 /// What was observed at a step's end.
 #[derive(Serialize)]
-pub(in crate::html) struct Seen<'a> {
+pub(in crate::html) struct StepScreen<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tree: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -23,7 +23,7 @@ pub(in crate::html) struct Section {
     title: String,
     path: String,
     pub(in crate::html) facts: Vec<String>,
-    pub(in crate::html) problems: Vec<Told>,
+    pub(in crate::html) problems: Vec<ProblemRow>,
     pub(in crate::html) notes: Vec<Note>,
     density: &'static str,
     columns: Vec<Column>,
@@ -32,7 +32,7 @@ pub(in crate::html) struct Section {
 
 /// A problem as it is told.
 #[derive(Serialize)]
-pub(in crate::html) struct Told {
+pub(in crate::html) struct ProblemRow {
     letter: String,
     mark: MarkText,
     what: String,
@@ -153,7 +153,7 @@ impl Section {
                 .collect(),
             problems: problems
                 .iter()
-                .map(|problem| Told::new(trail, problem, names))
+                .map(|problem| ProblemRow::new(trail, problem, names))
                 .collect(),
         }
     }
@@ -198,7 +198,7 @@ impl Cell {
     }
 }
 
-impl Told {
+impl ProblemRow {
     fn new(trail: &TrailView, problem: &Problem, names: &Names<'_>) -> Self {
         let all = problem.sessions.iter();
         let sessions = all.filter_map(|&at| trail.sessions.get(at));
