@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use actix::{
     Actor, ActorContext, AsyncContext, Context, Handler, Message, MessageResult, SpawnHandle,
@@ -12,11 +12,11 @@ use actix::{
 use packtrain_drivers::{Connector, DeviceId};
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::backoff::Backoff;
-use crate::clock::now;
 use crate::driver_task::{DriverTask, Report, Stop};
 use crate::gate::Gate;
 use crate::lease::{Lease, LeaseError};
@@ -100,7 +100,7 @@ impl DeviceActor {
 
     fn apply(&mut self, event: Event, ctx: &mut Context<Self>) {
         let at = Moment {
-            now: now(),
+            now: Instant::now(),
             lease_idle_at: self.lease_idle_at(),
         };
         for effect in self.lifecycle.handle(event, at).0 {
@@ -133,7 +133,7 @@ impl DeviceActor {
         match effect {
             Effect::Connect { deadline } => {
                 self.stop = Stop::Requested;
-                self.driver = self.connect(deadline.min(now() + CONNECT_TIMEOUT), ctx);
+                self.driver = self.connect(deadline.min(Instant::now() + CONNECT_TIMEOUT), ctx);
             }
             Effect::StopDriver => {
                 if let Some(driver) = &self.driver {
@@ -198,7 +198,9 @@ impl DeviceActor {
     }
 
     fn lease_idle_at(&self) -> Instant {
-        self.gate.as_ref().map_or_else(now, |gate| gate.idle_at())
+        self.gate
+            .as_ref()
+            .map_or_else(Instant::now, |gate| gate.idle_at())
     }
 
     fn set_alarm(&mut self, ctx: &mut Context<Self>) {
@@ -210,7 +212,7 @@ impl DeviceActor {
             ctx.cancel_future(alarm);
         }
         self.wake = at.map(|at| {
-            let after = at.saturating_duration_since(now());
+            let after = at.saturating_duration_since(Instant::now());
             let alarm = ctx.run_later(after, |actor, ctx| {
                 actor.wake = None;
                 actor.apply(Event::Woken, ctx);

@@ -3,16 +3,15 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     Command, CommandContext, Connector, Driver, DriverError, EventStream, event_channel,
 };
 use tokio::sync::{mpsc, watch};
-use tokio::time::sleep_until;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::clock::now;
 use crate::gate::Gate;
 use crate::lease::CommandError;
 use crate::lifecycle::{DriverEnd, Event};
@@ -171,7 +170,7 @@ impl DriverTask {
     async fn end_session(&self, driver: &mut Box<dyn Driver>) -> Result<(), CommandError> {
         let limit = SESSION_END_TIMEOUT + driver.end_grace();
         let context = CommandContext {
-            deadline: now() + self.share(limit),
+            deadline: Instant::now() + self.share(limit),
             cancel: CancellationToken::new(),
         };
         let ending = driver.execute(Command::End, &context);
@@ -234,7 +233,7 @@ impl DriverTask {
     ) -> Option<T> {
         let hung = async {
             tokio::select! {
-                () = sleep_until(context.deadline.max(now()).into()) => {}
+                () = sleep_until(context.deadline.max(Instant::now())) => {}
                 () = context.cancel.cancelled() => {}
                 () = cancelled => context.cancel.cancel(),
             }
@@ -255,13 +254,13 @@ impl DriverTask {
     /// Ends after `full`. When all must be over by a moment, each wait may take half of what is
     /// left until then.
     async fn grace_period(&self, full: Duration) {
-        let begun = now();
+        let begun = Instant::now();
         let mut stop = self.stop.clone();
         loop {
             stop.mark_unchanged();
-            let end = (begun + full).min(now() + self.share(full));
+            let end = (begun + full).min(Instant::now() + self.share(full));
             tokio::select! {
-                () = sleep_until(end.into()) => return,
+                () = sleep_until(end) => return,
                 Ok(()) = stop.changed() => {}
             }
         }
@@ -269,7 +268,7 @@ impl DriverTask {
 
     fn share(&self, full: Duration) -> Duration {
         match *self.stop.borrow() {
-            Stop::By(deadline) => full.min(deadline.saturating_duration_since(now()) / 2),
+            Stop::By(deadline) => full.min(deadline.saturating_duration_since(Instant::now()) / 2),
             Stop::No | Stop::Requested => full,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use actix::{Actor, Addr};
 use actix_rt::{Arbiter, ArbiterHandle};
@@ -11,10 +11,10 @@ use packtrain_drivers::{Connector, DeviceId, DriverError};
 use parking_lot::{Mutex, RwLock};
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, oneshot};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::clock::now;
 use crate::device::{Add, DeviceActor, DeviceSpec, GetStatus, LEASE_IDLE_TIMEOUT, ShutDown};
 use crate::lease::{Lease, LeaseError};
 use crate::lifecycle::{ConnectorId, Event, Ticket};
@@ -71,7 +71,7 @@ impl Drop for Shared {
         let devices = self.devices.get_mut();
         // The actors of the others end with their addresses.
         for device in devices.values().filter(|device| device.is_shared) {
-            drop(device.shut_down(LeaseError::ShuttingDown, now() + DROPPED_TIMEOUT));
+            drop(device.shut_down(LeaseError::ShuttingDown, Instant::now() + DROPPED_TIMEOUT));
         }
     }
 }
@@ -253,10 +253,10 @@ impl Fleet {
     /// [`LeaseError::Unknown`] when there is no such device.
     pub async fn remove(&self, id: &DeviceId, limit: Duration) -> Result<(), LeaseError> {
         let device = self.find(id)?;
-        let by = now() + limit;
+        let by = Instant::now() + limit;
         let ended = device.shut_down(LeaseError::Removed(id.clone()), by);
         // Gone by then or not, what is left of it ends by itself.
-        let _ = tokio::time::timeout_at(by.into(), ended).await;
+        let _ = tokio::time::timeout_at(by, ended).await;
         let mut devices = self.shared.devices.write();
         if devices
             .get(id)
@@ -348,7 +348,7 @@ impl Fleet {
     /// Ends all sessions and all devices and waits for their drivers to let go, at most for
     /// `limit`.
     pub async fn shutdown(&self, limit: Duration) {
-        let by = now() + limit;
+        let by = Instant::now() + limit;
         self.shared.shutting_down.store(true, Ordering::Release);
         let devices = std::mem::take(&mut *self.shared.devices.write());
         let ended: Vec<_> = devices
@@ -360,7 +360,7 @@ impl Fleet {
             futures::future::join_all(ended).await;
             self.shared.tasks.wait().await;
         };
-        if tokio::time::timeout_at(by.into(), all).await.is_err() {
+        if tokio::time::timeout_at(by, all).await.is_err() {
             tracing::warn!("devices did not let go in time");
         }
     }

@@ -2,13 +2,13 @@
 //! counts as used, and the events that belong to it.
 
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{DeviceEvent, DriverError, EventStream};
 use parking_lot::Mutex;
+use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
-use crate::clock::now;
 use crate::state::FencingToken;
 
 /// One grant.
@@ -48,7 +48,7 @@ impl Drop for LeaseUse {
     fn drop(&mut self) {
         let mut usage = self.0.usage.lock();
         usage.under_way -= 1;
-        usage.last = now();
+        usage.last = Instant::now();
     }
 }
 
@@ -67,7 +67,7 @@ impl Gate {
             idle,
             usage: Mutex::new(Usage {
                 under_way: 0,
-                last: now(),
+                last: Instant::now(),
             }),
             events: Mutex::default(),
             died: OnceLock::new(),
@@ -105,7 +105,7 @@ impl Gate {
         let usage = self.usage.lock();
         let last = match usage.under_way {
             0 => usage.last,
-            _ => now(),
+            _ => Instant::now(),
         };
         last + self.idle
     }

@@ -1,12 +1,13 @@
 //! The lease: the right and the means to drive one device.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     Command, CommandContext, DeviceEvent, DeviceId, DeviceInfo, DriverError, Fault, Observation,
 };
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::{Gate, LeaseUse};

@@ -6,7 +6,6 @@
 //! knows no concrete driver, no run, no tool and no file.
 
 mod backoff;
-mod clock;
 mod device;
 mod driver_task;
 mod fleet;

@@ -1,9 +1,9 @@
 //! The life of one device: facts in, what to do out. No actor, no clock, no I/O.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Instant;
 
 use packtrain_drivers::{DeviceInfo, DriverError};
+use tokio::time::Instant;
 
 use crate::backoff::Backoff;
 use crate::lease::LeaseError;

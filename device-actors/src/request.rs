@@ -1,12 +1,12 @@
 //! A request for a device, from the caller's side: waits for the answer and leaves the queue when
 //! it is dropped.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use actix::Addr;
 use packtrain_drivers::DeviceId;
 use tokio::sync::{oneshot, watch};
-use tokio::time::sleep_until;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::device::{Acquire, DeviceActor, Waiter};
@@ -81,7 +81,7 @@ impl Request<'_> {
                 answer = &mut answer => return answer.ok(),
                 () = self.cancel.cancelled() => return Some(Err(LeaseError::Cancelled)),
                 Ok(()) = reason.changed() => on_wait(&reason.borrow_and_update().clone()),
-                () = sleep_until((self.deadline + grace).into()) => {
+                () = sleep_until(self.deadline + grace) => {
                     let reason = reason.borrow().clone();
                     let device = self.id.clone();
                     return Some(Err(LeaseError::TimedOut { device, reason }));

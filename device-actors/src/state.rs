@@ -1,9 +1,9 @@
 //! What others may know of a device: its state, who has it, who waits for it. Words only.
 
 use std::fmt;
-use std::time::Instant;
 
 use packtrain_drivers::{DeviceId, DeviceInfo};
+use tokio::time::Instant;
 
 /// Tells leases of one device apart. Later leases have larger tokens, across re-creations too, so
 /// that a holder that was thought dead cannot act on the device behind its successor's back.

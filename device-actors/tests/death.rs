@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use packtrain_device_actors::{CommandError, DeviceState, Incarnation};
 use packtrain_drivers::DriverError;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::scripted::{Act, Script, begin, command, now, on_jumping_clock, soon};
+use crate::scripted::{Act, Script, begin, command, on_jumping_clock, soon};
 use crate::{fleet, lease};
 use packtrain_testing::in_system;
 
@@ -80,10 +81,10 @@ fn a_device_that_keeps_dying_is_left_alone_for_longer_and_longer() {
         let never = CancellationToken::new();
         let mut pauses = Vec::new();
         for _ in 0..12 {
-            let asked = now();
+            let asked = Instant::now();
             let minute = asked + Duration::from_secs(60);
             let lost = fleet.lease(&script.id, "test", minute, &never).await;
-            pauses.push(now().duration_since(asked));
+            pauses.push(asked.elapsed());
             let died = lost.unwrap().execute(command(Act::Die), soon()).await;
             died.unwrap_err();
         }

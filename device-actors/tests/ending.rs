@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use packtrain_device_actors::{CommandError, Fleet, Lease, LeaseError};
 use packtrain_drivers::{Command, DeviceEvent, DriverError};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::scripted::{Act, AtEnd, Script, begin, command, now, on_jumping_clock, soon};
+use crate::scripted::{Act, AtEnd, Script, begin, command, on_jumping_clock, soon};
 use crate::{fleet, lease};
 use packtrain_testing::in_system;
 
@@ -167,7 +168,7 @@ fn an_end_has_fifteen_seconds_whatever_the_run_has_left() {
         let script = Script::new("a");
         let fleet = fleet(&[&script]);
         let lease = begun(&fleet, &script).await;
-        let at = now();
+        let at = Instant::now();
         lease.finish().await.unwrap();
         let given = script.last_deadline().unwrap().duration_since(at);
         assert_eq!(given.as_secs(), 15);
@@ -181,10 +182,10 @@ fn a_driver_that_hangs_in_end_is_closed_and_made_anew() {
         let fleet = fleet(&[&script]);
         script.at_end(AtEnd::Hang);
         let lease = begun(&fleet, &script).await;
-        let at = now();
+        let at = Instant::now();
         let error = lease.finish().await.unwrap_err();
         assert!(error.to_string().contains("hung in `end`"), "{error}");
-        assert!(now().duration_since(at) < Duration::from_secs(30));
+        assert!(at.elapsed() < Duration::from_secs(30));
         script.at_end(AtEnd::LetGo);
         let _next = begun(&fleet, &script).await;
         assert_eq!(
@@ -231,17 +232,17 @@ fn a_command_that_hears_nothing_is_waited_for_ten_seconds_after_its_lease_is_gon
         let fleet = fleet(&[&script]);
         let stuck = begun(&fleet, &script).await;
         tokio::select! {
-            _ = stuck.execute(command(Act::Deaf), now() + Duration::from_secs(3600)) => {
+            _ = stuck.execute(command(Act::Deaf), Instant::now() + Duration::from_secs(3600)) => {
                 panic!("it never answers");
             }
             () = script.started() => {}
         }
-        let at = now();
+        let at = Instant::now();
         assert!(matches!(
             stuck.finish().await,
             Err(CommandError::Gone { .. })
         ));
-        assert_eq!(now().duration_since(at).as_secs(), 10);
+        assert_eq!(at.elapsed().as_secs(), 10);
         let _next = begun(&fleet, &script).await;
     });
 }
@@ -258,8 +259,8 @@ fn shutdown_keeps_its_limit_whatever_hangs() {
         scripts[1].at_end(AtEnd::Hang);
         scripts[2].reachable(false);
         let never = CancellationToken::new();
-        let hour = now() + Duration::from_secs(3600);
-        let at = now();
+        let hour = Instant::now() + Duration::from_secs(3600);
+        let at = Instant::now();
         let (_, refused, ()) = tokio::join!(
             deaf.execute(command(Act::Deaf), hour),
             fleet.lease(&scripts[2].id, "test", hour, &never),
@@ -271,7 +272,7 @@ fn shutdown_keeps_its_limit_whatever_hangs() {
             }
         );
         assert_eq!(refused.unwrap_err(), LeaseError::ShuttingDown);
-        assert!(now().duration_since(at) <= Duration::from_secs(5));
+        assert!(at.elapsed() <= Duration::from_secs(5));
         assert_eq!(scripts[0].story(), ["connect", "begin", "close"]);
         assert_eq!(scripts[1].story(), ["connect", "begin", "close"]);
         let refused = fleet.lease(&scripts[0].id, "late", hour, &never).await;

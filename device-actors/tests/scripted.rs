@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     ActionReport, Command, CommandContext, Connector, DeviceEvent, DeviceId, DeviceInfo,
@@ -12,6 +12,7 @@ use packtrain_drivers::{
 use packtrain_testing::scripted;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 /// What the driver shall do.
 pub(crate) enum Act {
@@ -172,7 +173,7 @@ impl packtrain_testing::Script for Script {
         let mut reachable = self.reachable.subscribe();
         let reached = reachable.wait_for(|is| *is);
         tokio::select! {
-            reached = tokio::time::timeout_at(ctx.deadline.into(), reached) => {
+            reached = tokio::time::timeout_at(ctx.deadline, reached) => {
                 reached.map_err(|_| DriverError::lost("it does not answer"))?.unwrap();
             }
             () = ctx.cancel.cancelled() => return Err(DriverError::Cancelled),
@@ -245,8 +246,8 @@ impl Script {
                 self.let_go.notified().await;
             }
             AtEnd::TakeLong => {
-                let ending = until(now() + LONG_END / 4 * 3);
-                let ended = tokio::time::timeout_at(ctx.deadline.into(), ending).await;
+                let ending = until(Instant::now() + LONG_END / 4 * 3);
+                let ended = tokio::time::timeout_at(ctx.deadline, ending).await;
                 ended.map_err(|_| DriverError::Timeout {
                     doing: "end".into(),
                     after: LONG_END,
@@ -311,14 +312,9 @@ pub(crate) fn on_jumping_clock(test: impl Future<Output = ()>) {
 /// Ends at a moment of a clock that the test owns; on one that goes by itself it panics.
 pub(crate) async fn until(moment: Instant) {
     tokio::time::advance(Duration::ZERO).await;
-    tokio::time::sleep_until(moment.into()).await;
-}
-
-/// The time of the runtime's clock.
-pub(crate) fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
+    tokio::time::sleep_until(moment).await;
 }
 
 pub(crate) fn soon() -> Instant {
-    now() + Duration::from_secs(20)
+    Instant::now() + Duration::from_secs(20)
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use packtrain_device_actors::{CommandError, DeviceState, Fleet, LeaseError, SharedDevices};
 use packtrain_drivers::DriverError;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::scripted::{Act, AtEnd, Script, begin, command, now, on_jumping_clock, soon, until};
+use crate::scripted::{Act, AtEnd, Script, begin, command, on_jumping_clock, soon, until};
 use crate::{fleet, lease};
 use packtrain_testing::in_system;
 
@@ -101,7 +102,7 @@ fn at_its_deadline_whoever_waits_is_told_what_it_waited_for() {
             error.to_string(),
             "timed out waiting for web/a: in use by test"
         );
-        assert!(now() >= deadline && now() < deadline + Duration::from_secs(1));
+        assert!(Instant::now() >= deadline && Instant::now() < deadline + Duration::from_secs(1));
         assert_eq!(
             fleet.status().await[0].queue,
             [""; 0],
@@ -238,7 +239,7 @@ fn an_idle_lease_is_taken_over_by_whoever_waits_and_its_token_is_stale() {
         let fleet = fleet(&[&script]);
         let idle = lease(&fleet, &script).await;
         idle.execute(begin(), soon()).await.unwrap();
-        let begun = now();
+        let begun = Instant::now();
         let never = CancellationToken::new();
         let hour = begun + Duration::from_secs(3600);
         let renews = async {
@@ -248,7 +249,7 @@ fn an_idle_lease_is_taken_over_by_whoever_waits_and_its_token_is_stale() {
         let waits = fleet.lease(&script.id, "other", hour, &never);
         let (next, ()) = tokio::join!(waits, renews);
         let next = next.unwrap();
-        let minutes = now().duration_since(begun).as_secs() / 60;
+        let minutes = begun.elapsed().as_secs() / 60;
         assert_eq!(minutes, 25, "15 minutes after it was last used");
         let stale = idle
             .execute(command(Act::Echo(1)), soon())
@@ -269,7 +270,7 @@ fn a_lease_in_use_is_not_taken_over_however_long_that_takes() {
         fleet.add(script.connector()).unwrap();
         let held = lease(&fleet, &script).await;
         held.execute(begin(), soon()).await.unwrap();
-        let begun = now();
+        let begun = Instant::now();
         let never = CancellationToken::new();
         let uses = async {
             // A call that sends no command.
@@ -283,7 +284,7 @@ fn a_lease_in_use_is_not_taken_over_however_long_that_takes() {
         let waits = fleet.lease(&script.id, "other", day, &never);
         let (next, ()) = tokio::join!(waits, uses);
         next.unwrap();
-        let minutes = now().duration_since(begun).as_secs() / 60;
+        let minutes = begun.elapsed().as_secs() / 60;
         assert_eq!(minutes, 45, "5 minutes after the call has ended");
     });
 }

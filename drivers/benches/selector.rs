@@ -5,12 +5,13 @@
 
 use std::hint::black_box;
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::selector::{CompiledSelector, explain, list_refs, resolve, selector_for};
 use packtrain_drivers::tree::AndroidNode;
 use packtrain_drivers::{NodeDetail, NodeId, Rect, Size, SnapshotDetail, Tree, TreeBuilder};
 use serde_json::json;
+use tokio::time::Instant;
 
 const ROWS: u32 = 1_999;
 const ROUNDS: usize = 101;

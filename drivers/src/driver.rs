@@ -2,8 +2,9 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::command::Command;
@@ -58,7 +59,7 @@ impl CommandContext {
             biased;
             () = self.cancel.cancelled() => Err(DriverError::Cancelled),
             answer = work => answer,
-            () = tokio::time::sleep_until(self.deadline.into()) => Err(DriverError::Timeout {
+            () = tokio::time::sleep_until(self.deadline) => Err(DriverError::Timeout {
                 doing: doing.to_owned(),
                 after: begun.elapsed(),
                 log: Vec::new(),

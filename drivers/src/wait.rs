@@ -1,7 +1,9 @@
 //! Waiting for a screen to change by looking at it again and again, for devices that tell of
 //! nothing unasked.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 /// The pause between two looks; a look takes as long on many phones.
 const CHANGE_POLL: Duration = Duration::from_millis(80);

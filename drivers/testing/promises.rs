@@ -14,11 +14,11 @@ pub mod input;
 pub mod screen;
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use packtrain_drivers::{
     AppCommand, Command, InputCommand, Key, LaunchMode, Observation, Size, Snapshot, SnapshotDetail,
 };
+use tokio::time::Instant;
 
 use crate::{SHOP, TEST_TIMEOUT, TestDevice, VirtualPhone};
 

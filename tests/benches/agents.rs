@@ -18,10 +18,9 @@ mod hands;
 #[path = "agents/memory.rs"]
 mod memory;
 
-use std::time::Instant;
-
 use packtrain_tests::{Lab, repository};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use self::client::{Agent, TWENTY, python};
 

@@ -7,9 +7,9 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
 
 use std::path::Path;
-use std::time::Instant;
 
 use packtrain_tests::{Lab, repository};
+use tokio::time::Instant;
 
 /// The wall time of all at once must not be more than this times that of the slowest.
 const MOST: f64 = 1.15;

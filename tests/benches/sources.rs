@@ -22,7 +22,9 @@ mod source;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use self::client::{Connection, cpu, median, quantile};
 use self::source::{Held, Source};

@@ -6,10 +6,11 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use tokio::time::Instant;
 
 const VERSIONS: usize = 60;
 const RUNS: usize = 40;

@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_device_actors::Fleet;
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
@@ -23,6 +23,7 @@ use packtrain_model::memory::Redactor;
 use packtrain_model::trail::Trail;
 use packtrain_model::{Exit, RunId};
 use packtrain_tools::{Caller, Registry, SharedRegistry};
+use tokio::time::Instant;
 
 /// Contexts of the second measurement.
 const MANY: usize = 8;

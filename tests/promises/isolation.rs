@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Command;
 
 use packtrain_tests::{Ended, descendants, is_gone, processes_with, until};
+use tokio::time::Instant;
 
 use crate::lab;
 
@@ -159,7 +160,7 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_nothing_behind() {
     let ended = Ended::from(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 2);
     // The browser ends with the pipes it was held by; its group is gone within its own time.
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     while !processes_with(&mark).is_empty() {
         assert!(begun.elapsed().as_secs() < 20, "a browser was left behind");
         std::thread::yield_now();

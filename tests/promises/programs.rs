@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_tests::{Ended, Lab};
+use tokio::time::Instant;
 
 use crate::lab;
 

@@ -7,9 +7,10 @@ mod stdio;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::Instant;
 
 pub use self::agent::{Agent, Called, Era, Pending};
 use crate::{Ended, Lab, until};

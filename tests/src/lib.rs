@@ -15,10 +15,11 @@ use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_testing::processes;
 use serde_json::Value;
+use tokio::time::Instant;
 
 /// How long a test waits for what must come.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(120);

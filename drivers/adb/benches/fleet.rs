@@ -10,7 +10,7 @@ mod trail;
 use std::io::Write as _;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_driver_adb::{
     AdbOptions, AdbPool, AgentChoice, AgentFiles, DirectAddress, Form, Profile, StartServer,
@@ -25,6 +25,7 @@ use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions, Listen};
 use packtrain_virtual::latency::{Latency, VariableDuration};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 
 /// As in the program.
 #[global_allocator]

@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::process::{Child, Command};
+use tokio::time::Instant;
 
 use super::tell;
 

@@ -10,9 +10,10 @@ mod text;
 mod u2;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{BoxFuture, Point};
+use tokio::time::Instant;
 
 pub(crate) use keycode::Keycode;
 pub(crate) use shell::ShellAgent;

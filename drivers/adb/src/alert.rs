@@ -1,10 +1,11 @@
 //! Dialogs of the system and of apps: permissions, crashes, questions.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::tree::AndroidNode;
 use packtrain_drivers::{NodeDetail, Point, Tree};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::agent::Keycode;
 use crate::command_error::CommandError;

@@ -1,9 +1,8 @@
 //! What only Android can do: shell commands, app operations, broadcasts, files.
 
-use std::time::Instant;
-
 use packtrain_drivers::{AndroidCommand, DriverError, Observation};
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::device::{AndroidDevice, Result, reason, unmet};
 use crate::session::Restore;

@@ -6,9 +6,10 @@ mod install;
 mod launch;
 mod list;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{AppCommand, DriverError, Observation, Reach};
+use tokio::time::Instant;
 
 use crate::device::{AndroidDevice, Result, reason, unmet};
 use crate::session::Restore;

@@ -4,11 +4,12 @@
 mod restore;
 mod setting;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     AppliedAxis, Axes, AxisRestore, DeviceEvent, EventSink, SavedSetting, Size, axes,
 };
+use tokio::time::Instant;
 
 pub(crate) use self::restore::Restoring;
 use self::setting::{Reading, Setting};

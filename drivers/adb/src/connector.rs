@@ -1,12 +1,13 @@
 //! The way to one device as it is kept: how to connect to it as often as need be.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     AxisRestore, BoxFuture, CommandContext, Connector, DeviceId, DeviceInfo, Driver, DriverError,
     EventSink, Platform, RestoreFile,
 };
+use tokio::time::Instant;
 
 use crate::agent::Jar;
 use crate::axes::Restoring;

@@ -2,10 +2,10 @@
 //! what is known of its screen.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use packtrain_drivers::{DriverError, ScreenMark, Size};
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 use crate::agent::{AgentChoice, AgentError, Jar, ShellAgent, U2Agent, UiAgent};
 use crate::command_error::CommandError;

@@ -1,11 +1,12 @@
 //! A connected phone: commands in, observations out.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     ActionReport, AxisRestore, BoxFuture, Command, CommandContext, DeviceEvent, DeviceInfo, Driver,
     DriverError, EventSink, Observation, SessionOptions,
 };
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::AppContext;

@@ -4,9 +4,10 @@
 //! twice on a guess: it is done again only where the screen shows that it was not done, and where
 //! nobody can tell the device is lost.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{InputCommand, NodeDetail, ScreenMark};
+use tokio::time::Instant;
 
 use crate::device::{AndroidDevice, Result};
 use crate::screen::Screen;

@@ -1,8 +1,7 @@
 //! Which app is in front.
 
-use std::time::Instant;
-
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::device::{AndroidDevice, Result};
 

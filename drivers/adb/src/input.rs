@@ -1,8 +1,9 @@
 //! Touches, text, keys and the clipboard.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{DriverError, InputCommand, Point};
+use tokio::time::Instant;
 
 use crate::agent::Keycode;
 use crate::device::{AndroidDevice, Result, unmet};

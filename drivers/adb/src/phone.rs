@@ -3,12 +3,13 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use packtrain_drivers::{DeviceEvent, EventSink};
 use parking_lot::Mutex;
 use tokio::io::AsyncRead;
+use tokio::time::Instant;
 
 use crate::state::DeviceState;
 use crate::wire::link::KEY_ACCEPT_TIMEOUT;

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::stream::{self, Stream, StreamExt as _};
 use packtrain_drivers::{Connector, DeviceId};
+use tokio::time::Instant;
 
 use crate::agent::Jar;
 use crate::connector::{AdbConnector, Endpoint, Shared};

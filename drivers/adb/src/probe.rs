@@ -1,8 +1,7 @@
 //! What a phone says about itself when it is asked.
 
-use std::time::Instant;
-
 use packtrain_drivers::{Classifier, DeviceId, DeviceInfo, Size};
+use tokio::time::Instant;
 
 use crate::identity::Identity;
 use crate::phone::{Phone, Repeat};

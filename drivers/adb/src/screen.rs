@@ -3,13 +3,14 @@
 mod observe;
 mod picture;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::selector::list_refs;
 use packtrain_drivers::wait::ChangePoll;
 use packtrain_drivers::{
     DriverError, NodeDetail, Observation, ScreenMark, Size, Snapshot, SnapshotDetail, Tree,
 };
+use tokio::time::Instant;
 
 use crate::agent::AgentError;
 use crate::command_error::CommandError;

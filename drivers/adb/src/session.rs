@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{EventSink, Reach, SessionOptions};
+use tokio::time::Instant;
 
 use crate::agent::Keycode;
 use crate::device::{AndroidDevice, Result};

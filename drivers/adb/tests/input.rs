@@ -1,9 +1,10 @@
 //! What Android alone does with touches and keys.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::InputCommand;
 use packtrain_testing::{TestDevice as _, VirtualPhone as _};
+use tokio::time::Instant;
 
 use super::lab::{Device, all_ways};
 

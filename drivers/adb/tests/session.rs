@@ -1,6 +1,6 @@
 //! Sessions: beginning, ending, deadlines, giving up, and the device's log.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_driver_adb::{AdbOptions, AgentChoice, AgentFiles};
 use packtrain_drivers::{
@@ -10,6 +10,7 @@ use packtrain_testing::promises::Bench as _;
 use packtrain_testing::{
     NO_FAULTS, SNAPSHOT, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _, context,
 };
+use tokio::time::Instant;
 
 use super::lab::{Device, Way, address, all_ways, by_shell, options, shell};
 

@@ -1,7 +1,7 @@
 //! Devices that come and go.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_driver_adb::{AdbOptions, AdbPool, AdbWatch, StartServer, Survey};
 use packtrain_drivers::{Command, Connector, SessionOptions, event_channel};
@@ -11,6 +11,7 @@ use packtrain_virtual::arrivals::Arrivals;
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
+use tokio::time::Instant;
 
 use super::lab::{self, Way, options, socket};
 

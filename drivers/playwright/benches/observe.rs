@@ -7,13 +7,14 @@
 #[path = "../tests/shop.rs"]
 mod shop;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_driver_playwright::{ColorScheme, WebPool, WebSlot, install};
 use packtrain_drivers::{
     Command, Driver, Observation, ObserveOptions, SessionOptions, event_channel,
 };
 use packtrain_testing::context;
+use tokio::time::Instant;
 
 /// What is done after each step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

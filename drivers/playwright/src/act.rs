@@ -1,7 +1,7 @@
 //! Actions on a page: click, type, scroll and the like.
 
 use std::pin::pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     ActionReport, CommandContext, Direction, DriverError, InputCommand, Key, Located, Observation,
@@ -11,6 +11,7 @@ use playwright_rs::Error;
 use playwright_rs::protocol::{Frame, Viewport};
 use playwright_rs::server::channel_owner::ChannelOwner;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::calls::Call;
 use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};

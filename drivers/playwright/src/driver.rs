@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     AppCommand, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError, EventSink,
     Fault, NavigateTo, Observation, SessionOptions, WebCommand,
 };
+use tokio::time::Instant;
 
 use crate::browser::{BrowserHandle, BrowserLaunch, BrowserOwner};
 use crate::configuration::Configuration;

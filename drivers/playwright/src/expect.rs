@@ -1,11 +1,12 @@
 //! Assertions about a page. Each looks again and again until it holds or its time is up.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     ActionReport, CommandContext, DriverError, Located, Observation, TextMatch, WebTarget,
 };
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};
 use crate::locate;
@@ -207,7 +208,7 @@ pub(crate) async fn request(
 ) -> Result<Observation> {
     not_blank("eventName", name)?;
     let limit = ctx.remaining_up_to(limit);
-    let end = tokio::time::Instant::now() + limit;
+    let end = Instant::now() + limit;
     let mut count = session.tabs.requests.watch();
     loop {
         let seen = *count.borrow_and_update();

@@ -1,12 +1,13 @@
 //! Finding the element a target names, and waiting for it: the selector first, and the reference only
 //! when there is no selector or an action's matched nothing.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::selector::{CompiledSelector, NodeSelector};
 use packtrain_drivers::{ActionReport, DriverError, Located, WebTarget};
 use playwright_rs::protocol::Frame;
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::locate::{self, Candidate, Reference};
 use crate::read;

@@ -1,11 +1,12 @@
 //! Whether anything on a page takes text: the element that has the focus, however many frames deep.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{CommandContext, DriverError, WebTarget};
 use playwright_rs::Error;
 use playwright_rs::protocol::Page;
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose, is_navigating};
 use crate::session::Session;

@@ -1,9 +1,10 @@
 //! Looking for elements without expecting any: how many a person sees, and what the first one says.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{DriverError, Observation, TextMatch, WebElement};
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::find::is_navigating;
 use crate::locate;

@@ -5,7 +5,7 @@
 //! its picture taken: then neither is told of the other's moment.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     CommandContext, DriverError, Observation, ObserveOptions, Observed, Screenshot, Size,
@@ -15,6 +15,7 @@ use playwright_rs::protocol::Page;
 use playwright_rs::server::channel_owner::ChannelOwner;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::find::is_navigating;
 use crate::read::{self, Animations};

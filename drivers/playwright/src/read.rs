@@ -1,6 +1,6 @@
 //! Reading a page: as a tree, as a picture, by script; and waiting for it to change.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     CommandContext, DriverError, Observation, ScreenMark, Screenshot, Size, Snapshot,
@@ -10,6 +10,7 @@ use playwright_rs::Error;
 use playwright_rs::protocol::Page;
 use playwright_rs::server::channel_owner::ChannelOwner;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::aria::Aria;
 use crate::find::FRAME_POLL;

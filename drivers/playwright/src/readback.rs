@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use packtrain_drivers::{AppliedAxis, Axes};
 use playwright_rs::Error;
 use playwright_rs::protocol::{BrowserContext, Page};
 use playwright_rs::server::channel_owner::ChannelOwner;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::configuration::Engine;
 

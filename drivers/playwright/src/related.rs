@@ -1,10 +1,11 @@
 //! Selectors that relate elements to each other (below, childOf, ...): resolved on a snapshot of
 //! the page with bounds, then turned into role, name and place.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::DriverError;
 use packtrain_drivers::selector::{CompiledSelector, NodeSelector, resolve};
+use tokio::time::Instant;
 
 use crate::locate::Candidate;
 use crate::read;

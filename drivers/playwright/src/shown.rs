@@ -1,9 +1,10 @@
 //! Text as a reader of the page sees it: a text engine finds what is in the document, hidden or not.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{DriverError, TextMatch};
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::find::is_navigating;
 use crate::locate;

@@ -6,6 +6,7 @@ use packtrain_drivers::{
     event_channel,
 };
 use packtrain_testing::{TestDevice as _, context};
+use tokio::time::Instant;
 
 use crate::browser::{Device, pool};
 use crate::commands::{by_ref, click, expect_text, open};
@@ -121,7 +122,7 @@ async fn console_errors_exceptions_and_failed_requests_are_reported() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_is_left_while_its_picture_is_taken_costs_no_ten_seconds() {
     let (site, mut device) = open(WebSlot::default()).await;
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     for _ in 0..4 {
         let to = NavigateTo::Url(site.url() + "restless");
         device.ok(Command::Web(WebCommand::Navigate(to))).await;

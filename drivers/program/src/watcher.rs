@@ -8,12 +8,13 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::unistd::Pid;
 use parking_lot::{Mutex, MutexGuard};
 use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+use tokio::time::Instant;
 
 use crate::processes::{has_word, marked, members, session};
 use crate::spawning;

@@ -1,12 +1,13 @@
 //! What every driver promises of every device.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     AndroidCommand, Command, CommandContext, DriverError, Fault, InputCommand, Observation,
     Platform, Point, Rect, Size, Snapshot, SnapshotDetail, WebCommand,
 };
+use tokio::time::Instant;
 
 use super::Bench;
 use crate::TEST_TIMEOUT;

@@ -12,10 +12,11 @@ mod request;
 mod session;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{CommandContext, DeviceEvent, DriverError, EventSink};
 use serde_json::Value;
+use tokio::time::Instant;
 
 pub(crate) use self::request::{Reply, WdaRequest};
 use self::request::{Retry, Scope};

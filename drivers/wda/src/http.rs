@@ -4,7 +4,7 @@
 //! in front of each tunnel, at twice the time of a request; and what it knows beyond this,
 //! WebDriverAgent has no use for. This file knows nothing of commands.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -13,6 +13,7 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{CONTENT_TYPE, HOST};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::dial::{Dial, DialError};

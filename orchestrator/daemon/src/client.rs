@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_terminal::exit::CliError;
 use packtrain_terminal::render;
@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use tokio::io::BufReader;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::time::Instant;
 
 use super::build_id::build;
 pub use super::place::DaemonState;

@@ -5,7 +5,7 @@ mod session;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
@@ -21,6 +21,7 @@ use packtrain_toolsets::catalog::Listing;
 use packtrain_workplace::disk::Disk;
 use parking_lot::Mutex;
 use tokio::sync::{RwLock, oneshot, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_door::door::{Door, Policy};
 use packtrain_door::front::{self, OnClosed, SessionLimits, Sessions, Visitor};
@@ -12,6 +12,7 @@ use packtrain_terminal::render;
 use packtrain_toolsets::store::ToolsetStore;
 use rmcp::ServerHandler;
 use tokio::net::UnixListener;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::activity::Disuse;

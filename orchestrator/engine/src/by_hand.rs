@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_device_actors::Lease;
 use packtrain_model::trail::ToolCall;
@@ -13,6 +13,7 @@ use packtrain_model::{
 };
 use packtrain_tools::Answer;
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 use crate::host::SessionOutput;
 use crate::invoke::{GIVEN_UP, Invoker};

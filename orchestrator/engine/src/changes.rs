@@ -88,9 +88,9 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
 
     use packtrain_drivers::Platform;
+    use tokio::time::Instant;
 
     use super::*;
 

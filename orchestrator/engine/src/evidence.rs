@@ -1,10 +1,11 @@
 //! What is kept of a step besides its outcome: pictures, readings of the screen, device events.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{Command, DeviceEvent, Observation, SnapshotDetail};
 use packtrain_model::{ArtifactKind, Outcome, RunEvent, StepIndex};
+use tokio::time::Instant;
 
 use crate::journal::{ArtifactContent, NewArtifact};
 use crate::observe::ErrorCounts;

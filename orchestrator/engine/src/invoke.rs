@@ -6,7 +6,7 @@ mod nested;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::ActionReport;
 use packtrain_model::suggest::did_you_mean;
@@ -16,6 +16,7 @@ use packtrain_model::{Blame, Outcome, RecordAs, RunEvent, StepIndex};
 use packtrain_tools::{
     Answer, Call, CallTrace, Caller, Kind, Origin, Registry, Tool, ToolError, ToolRequest, ToolSpec,
 };
+use tokio::time::Instant;
 
 use crate::judge::{TimeLimit, judge};
 use crate::order::Ambiguity;
@@ -254,7 +255,7 @@ impl<'a> Invoker<'a> {
         // What a call makes meanwhile ends with it.
         let answer = if request.depth == 0 {
             let limit = self.deadline + CALL_DEADLINE_GRACE;
-            tokio::time::timeout_at(limit.into(), called).await
+            tokio::time::timeout_at(limit, called).await
         } else {
             Ok(called.await)
         };

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_compare::{defects, normal};
 use packtrain_drivers::{
@@ -14,6 +14,7 @@ use packtrain_model::screen::{Observation, ObservedPicture, ObservedTree, Screen
 use packtrain_model::{ArtifactKind, RunEvent, StepIndex};
 use regex::Regex;
 use sha2::{Digest, Sha256};
+use tokio::time::Instant;
 
 use crate::journal::{ArtifactContent, NewArtifact};
 use crate::order::Mask;

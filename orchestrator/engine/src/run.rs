@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_model::{Blame, Exit, Outcome, RunEvent, Verdict};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::Instant;
 
 use crate::dispatch::{Action, Assignment, Dispatcher, Event};
 use crate::host::{SessionHost, SessionOutput};
@@ -222,7 +223,7 @@ async fn next(reasons: &mut watch::Receiver<Option<StopReason>>) -> StopReason {
 /// Ends at a moment; never without one.
 async fn at(moment: Option<Instant>) {
     match moment {
-        Some(moment) => tokio::time::sleep_until(moment.into()).await,
+        Some(moment) => tokio::time::sleep_until(moment).await,
         None => std::future::pending().await,
     }
 }

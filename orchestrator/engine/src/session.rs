@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_device_actors::{CommandError, DeviceState, Fleet, Lease, WaitReason};
 use packtrain_drivers::{
@@ -16,6 +16,7 @@ use packtrain_model::{Memory, Outcome, RunEvent, SessionId, StepIndex};
 use packtrain_tools::{Answer, Caller, SessionScope, SharedRegistry};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::by_hand::ByHand;
 use crate::changes;

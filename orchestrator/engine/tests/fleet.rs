@@ -104,7 +104,7 @@ impl Script for Fake {
             })),
             "wait" => tokio::select! {
                 () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
-                () = tokio::time::sleep_until(ctx.deadline.into()) => {
+                () = tokio::time::sleep_until(ctx.deadline) => {
                     Err(DriverError::Timeout {
                         doing: "reading the screen".into(),
                         after: Duration::from_millis(13),
@@ -175,7 +175,7 @@ impl Tool for Act {
             if order == "dawdle" {
                 // It answers well, and too late.
                 let late = call.deadline + Duration::from_millis(10);
-                tokio::time::sleep_until(late.into()).await;
+                tokio::time::sleep_until(late).await;
                 return Ok(Answer::default());
             }
             call.act(Command::Web(WebCommand::Evaluate(order))).await

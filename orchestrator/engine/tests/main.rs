@@ -5,7 +5,7 @@ mod fleet;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{BoxFuture, Reach};
 use packtrain_engine::{
@@ -18,6 +18,7 @@ use packtrain_model::{Blame, CancelCause, Exit, Outcome, RunEvent, RunId};
 use packtrain_testing::in_system;
 use packtrain_tools::{AgentPermissions, Caller, Registry, SharedRegistry};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::fleet::{Bench, Fake, registry, trail};
 

@@ -74,7 +74,7 @@ impl Fence {
             biased;
             () = ctx.cancel.cancelled() => return Err(DriverError::Cancelled),
             () = self.pass() => {}
-            () = tokio::time::sleep_until(ctx.deadline.into()) => {}
+            () = tokio::time::sleep_until(ctx.deadline) => {}
         }
         if self.is_open() {
             Ok(())

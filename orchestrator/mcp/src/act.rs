@@ -3,7 +3,7 @@
 
 mod action;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::Platform;
 use packtrain_model::trail::ToolCall;
@@ -11,6 +11,7 @@ use packtrain_model::yaml::Value;
 use packtrain_tools::Answer;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
+use tokio::time::Instant;
 
 use self::action::Action;
 pub(super) use self::action::{ActArgs, READING};

@@ -1,6 +1,6 @@
 //! `snapshot` and `screenshot`.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -12,6 +12,7 @@ use packtrain_tools::Typed;
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
+use tokio::time::Instant;
 
 use super::act::READING;
 use super::agent_context::AgentContext;

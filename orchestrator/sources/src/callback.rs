@@ -3,12 +3,13 @@
 //! Wire: the scripting callback of Trailblaze, version 1; docs/tool-sources.md has every answer. An
 //! answer that says that an id is unknown is a JSON-RPC error too, for clients of either kind.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_tools::{Answer, Origin, SharedRegistry, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::invocation::{
     Callback, CallbackEffect, CallbackError, Entry, Invocations, NoInvocation,
@@ -325,7 +326,7 @@ mod tests {
             "invocation_id": call.id.as_str(),
             "action": { "type": "call_tool", "tool_name": "reloadTools", "arguments_json": "{}" },
         });
-        let begun = tokio::time::Instant::now();
+        let begun = Instant::now();
         let body = body.to_string();
         let (reply, taken) = tokio::join!(callbacks.answer(body.as_bytes()), call.callbacks.recv());
         assert!(taken.is_some());

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_device_actors::Lease;
 use packtrain_model::Blame;
 use packtrain_tools::{SessionScope, ToolError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use super::envelope::device_env;
@@ -264,7 +265,7 @@ impl Source {
                 }
                 state.changed().await
             };
-            match tokio::time::timeout_at(deadline.into(), changed).await {
+            match tokio::time::timeout_at(deadline, changed).await {
                 Ok(Ok(())) => {}
                 // Without a task nothing changes any more.
                 Ok(Err(_)) => return Err(self.unavailable("it has ended", &[])),

@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::Platform;
 use packtrain_tools::{Access, Answer, Kind, Origin, ToolError, ToolSpec};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use crate::commands::screens::Screens;
 

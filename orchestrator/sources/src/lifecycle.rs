@@ -1,10 +1,11 @@
 //! The life of a source's processes: facts in, what to do out. No process, no clock, no I/O.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::pool::{Life, Pool, Replica, ScopeKey, Slot, SlotId, back_off};
 use super::settings::{RestartPolicy, SourceSettings};

@@ -1,9 +1,10 @@
 //! The processes of a source: who shares which, and how each one is. Plain state.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::DeviceId;
+use tokio::time::Instant;
 
 use super::settings::{RestartPolicy, Scope, SourceSettings, Transport};
 use super::start::StartError;

@@ -3,10 +3,11 @@
 
 use std::net::{IpAddr, Ipv6Addr, TcpListener};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_program::Listener;
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 use super::instance::Instance;
 use super::launch::{CommandLine, Places, command_line, names_port};
@@ -125,7 +126,7 @@ impl StartOrder {
                 (Some(launch), Transport::Http) => self.http(launch, &log).await,
             }
         };
-        match tokio::time::timeout_at(deadline.into(), started).await {
+        match tokio::time::timeout_at(deadline, started).await {
             Ok(started) => started,
             Err(_) => Err(StartError::new(
                 format!("it did not answer within {:.1} s", limit.as_secs_f64()),

@@ -3,7 +3,7 @@
 //! When the call ends the receiver is gone, and late callbacks find nobody.
 
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::BoxFuture;
 use packtrain_model::template::Undefined;
@@ -11,6 +11,7 @@ use packtrain_model::yaml::{DecodeError, Value};
 use packtrain_model::{Blame, SourceCall};
 use packtrain_tools::{Answer, Call, Caller, Tool, ToolError, ToolRequest, ToolSpec};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::arguments;
 use super::envelope::Envelope;
@@ -330,7 +331,7 @@ impl UnderWay<'_> {
         // callback: that would cost as much as the callback.
         let pause = settings.call_timeout.min(callback_timeout);
         let first = (begun + pause).min(total).min(call.deadline);
-        let mut timer = std::pin::pin!(tokio::time::sleep_until(first.into()));
+        let mut timer = std::pin::pin!(tokio::time::sleep_until(first));
         loop {
             tokio::select! {
                 biased;
@@ -356,8 +357,8 @@ impl UnderWay<'_> {
                         continue;
                     }
                     let until = callback.arrived + callback_timeout;
-                    if until < timer.deadline().into_std() {
-                        timer.as_mut().reset(until.into());
+                    if until < timer.deadline() {
+                        timer.as_mut().reset(until);
                     }
                     serving = Some(Serving::begin(tool, call, callback, until));
                 }
@@ -383,7 +384,7 @@ impl UnderWay<'_> {
                         pending.hear();
                     }
                     let next = idle.max(now + MIN_PAUSE).min(now + pause).min(total);
-                    timer.as_mut().reset(next.min(call.deadline).into());
+                    timer.as_mut().reset(next.min(call.deadline));
                 }
             }
         }
@@ -491,7 +492,7 @@ impl CallbackTotals {
         let until = serving.until.min(limit);
         let ended = tokio::select! {
             ended = serving.work.as_mut() => ended.map_err(CallbackError::Tool),
-            () = tokio::time::sleep_until(until.into()) => {
+            () = tokio::time::sleep_until(until) => {
                 Err(CallbackError::Late(serving.begun.elapsed()))
             }
             () = call.session.cancel.cancelled() => Err(CallbackError::Tool(ToolError::Cancelled)),

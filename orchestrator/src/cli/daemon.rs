@@ -3,13 +3,14 @@
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use packtrain_config::Flags;
 use packtrain_mcp::AgentServer;
 use packtrain_model::Exit;
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::{Context, Format, listed};
 use crate::daemon::wire::{ProjectKey, Request};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_device_actors::{DeviceState, Fleet, LeaseError};
 use packtrain_drivers::{DeviceId, DeviceInfo};
@@ -11,6 +11,7 @@ use packtrain_farm::host::devices::HostDevices;
 use packtrain_farm::wire::DeviceAdvert;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 

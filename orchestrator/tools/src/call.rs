@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_device_actors::{CommandError, Lease};
 use packtrain_drivers::{ActionReport, BoxFuture, Command, Observation, Platform};
@@ -15,6 +15,7 @@ use packtrain_model::{RunId, SessionId, SourceCall};
 use packtrain_program::LeftRunning;
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;

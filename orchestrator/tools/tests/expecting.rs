@@ -1,9 +1,10 @@
 //! Expecting elements to be visible, or not to be.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_tools::ToolError;
 use serde_json::json;
+use tokio::time::Instant;
 
 use packtrain_drivers::Platform;
 

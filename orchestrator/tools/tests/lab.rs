@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{BoxFuture, Command, InputCommand, Platform, Point};
@@ -13,6 +13,7 @@ use packtrain_tools::{
     Answer, Call, CallTrace, Caller, Invoke, Registry, SessionScope, Target, ToolError, ToolRequest,
 };
 use serde_json::json;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::phone::{Element, Phone};

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use packtrain_drivers::{AppCommand, Command, InputCommand, Key, LaunchMode, Platform, Point};
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::lab::{Lab, on_both};
 use crate::phone::{List, button, element, field, label};
@@ -282,7 +283,7 @@ async fn an_animation_is_waited_for_without_an_error(platform: Platform) {
     lab.call("mobile_maestro", ends).await.unwrap();
     lab.phone.world().restless = true;
     let flow = commands(json!([{"waitForAnimationToEnd": {"timeout": 700}}]));
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     lab.call("mobile_maestro", flow).await.unwrap();
     assert!(began.elapsed() >= Duration::from_millis(700));
 }

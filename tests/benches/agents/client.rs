@@ -3,10 +3,10 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
 
 use packtrain_tests::Lab;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 /// A server on standard input and output, and its client.
 pub(super) struct Agent {

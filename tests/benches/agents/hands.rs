@@ -1,9 +1,8 @@
 //! What the hands of an agent cost: the example shop bought in on a page, with one action a call and with
 //! several, and one look, against a published server for browsers.
 
-use std::time::Instant;
-
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::client::Agent;
 

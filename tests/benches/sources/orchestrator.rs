@@ -2,7 +2,7 @@
 //! disk, tool sources and the door for callbacks. Only the command line is missing.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_device_actors::Fleet;
 use packtrain_door::callbacks::CallbackServer;
@@ -25,6 +25,7 @@ use packtrain_sources::{
 use packtrain_testing::{Script, scripted};
 use packtrain_tools::{Answer, Call, Caller, Kind, Registry, Tool, ToolError, ToolSpec};
 use packtrain_workplace::disk::Disk;
+use tokio::time::Instant;
 
 use crate::ROUNDS;
 use crate::client::{Connection, median, quantile};
@@ -269,7 +270,7 @@ impl Script for Memory {
         _: &EventSink,
     ) -> Result<Observation, DriverError> {
         if matches!(command, Command::Web(_)) && !self.latency.is_zero() {
-            tokio::time::sleep_until((Instant::now() + self.latency).into()).await;
+            tokio::time::sleep_until(Instant::now() + self.latency).await;
         }
         Ok(Observation::Done(ActionReport::default()))
     }

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use packtrain_tests::agent_lab::{Agent, AgentLab, Era};
 use packtrain_tests::process::Process;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{configured, note, opens, sees};
 

@@ -1,9 +1,10 @@
 //! An agent that goes, however it goes: what it had is free for others soon, and nobody else notices.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_tests::agent_lab::{Agent, AgentLab};
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::{lab, listed, note, opens, phone, refused, sees, types};
 

@@ -1,11 +1,10 @@
 //! Runs that agents start: how they go is told on the way, what there is of them can be fetched, and
 //! they end with whoever started them, unless that let them go on.
 
-use std::time::Instant;
-
 use packtrain_tests::agent_lab::{Agent, AgentLab};
 use packtrain_tests::until;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{lab, listed, note, phone, typing_trail};
 

@@ -4,9 +4,10 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_tests::{Ended, Lab, repository};
+use tokio::time::Instant;
 
 use crate::lab;
 use crate::snippets::{Block, ShellLine, blocks, calls, misunderstood, shell_lines, shown};

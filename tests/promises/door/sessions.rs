@@ -5,11 +5,12 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::Barrier;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_door::front::SessionLimits;
 use packtrain_tests::until;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::rig::{Rig, call, initialize, said};
 use super::wire::{Request, connect, read};

@@ -2,12 +2,13 @@
 //! without a server for a while. Each process comes through a proxy of its own.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use packtrain_tests::farm_lab::{FarmLab, FarmRun, Phones, TTL_SECONDS};
 use packtrain_tests::nats_proxy::{Counts, Links, NatsProxy};
 use packtrain_tests::process::Process;
 use packtrain_tests::until;
+use tokio::time::Instant;
 
 use super::{farm, findings, tell};
 

@@ -1,7 +1,7 @@
 //! A farm with a broker and hosts whose phones outlive them, and chance that can be repeated.
 
 use std::fmt;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use packtrain_farm::audit::{Attempt, Finding, attempts};
@@ -10,6 +10,7 @@ use packtrain_tests::farm_lab::{FarmLab, FarmRun, Phones, TTL_SECONDS};
 use packtrain_tests::process::Process;
 use packtrain_tests::until;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::witness::Witness;
 use super::{entries, farm, findings};

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_farm::link::{Credentials, FarmAddress, Link, Trust};
 use packtrain_farm::names;
@@ -12,6 +12,7 @@ use packtrain_testing::free_port;
 use packtrain_tests::nats_server::NatsServer;
 use packtrain_tests::process::Process;
 use packtrain_tests::{Ended, Lab};
+use tokio::time::Instant;
 
 use crate::lab;
 

@@ -1,8 +1,9 @@
 //! Sources that die, and sources that say nothing any more.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_testing::free_port;
+use tokio::time::Instant;
 
 use super::{Bench, has};
 

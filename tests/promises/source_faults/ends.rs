@@ -1,9 +1,8 @@
 //! How runs end while sources are at work, and who shares which process.
 
-use std::time::Instant;
-
 use packtrain_tests::{ended, interrupt, processes_with, until};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::{Bench, GONE_TIMEOUT, pids};
 

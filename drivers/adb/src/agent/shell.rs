@@ -1,10 +1,11 @@
 //! Plain shell commands as an agent: `uiautomator dump` and `input`. Always there, slow, ASCII.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use packtrain_drivers::{BoxFuture, Point};
+use tokio::time::Instant;
 
 use super::text::{Typing, is_typeable, steps};
 use super::{AgentError, Answer, Keycode, UiAgent};

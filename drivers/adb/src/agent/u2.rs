@@ -12,11 +12,12 @@ mod pinch;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{BoxFuture, DeviceEvent, Point};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 pub(crate) use self::jar::Jar;
 use super::process::Process;

@@ -1,8 +1,9 @@
 //! What apps may do, and what they find: permissions, the network, the position of the screen.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::DriverError;
+use tokio::time::Instant;
 
 use crate::device::{AndroidDevice, Result, reason, unmet};
 use crate::session::Restore;

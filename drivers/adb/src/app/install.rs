@@ -1,11 +1,11 @@
 //! Installing and removing apps.
 
 use std::path::Path;
-use std::time::Instant;
 
 use bytes::Bytes;
 use packtrain_drivers::DriverError;
 use tokio::io::AsyncReadExt as _;
+use tokio::time::Instant;
 
 use crate::device::{AndroidDevice, Result, reason, unmet};
 use crate::wire::shell::quote;

@@ -1,8 +1,9 @@
 //! Starting an app, and making sure that it came to the front.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::LaunchMode;
+use tokio::time::Instant;
 
 use crate::device::{AndroidDevice, Result, reason, unmet};
 use crate::focus::Focus;

@@ -1,8 +1,7 @@
 //! The apps on a device.
 
-use std::time::Instant;
-
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::device::{AndroidDevice, Result, reason, unmet};
 

@@ -1,8 +1,7 @@
 //! Putting back what axes changed.
 
-use std::time::Instant;
-
 use packtrain_drivers::{PutBack, SavedSetting};
+use tokio::time::Instant;
 
 use super::setting::Setting;
 use super::{EFFECT_POLL, EFFECT_TIMEOUT};

@@ -1,9 +1,10 @@
 //! A screen once it is still, with all that comparing it takes.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::wait::ChangePoll;
 use packtrain_drivers::{DriverError, Observation, ObserveOptions, Observed, SnapshotDetail};
+use tokio::time::Instant;
 
 use super::show;
 use crate::command_error::CommandError;

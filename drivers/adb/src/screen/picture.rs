@@ -1,9 +1,10 @@
 //! The screen as a PNG.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use packtrain_drivers::{DriverError, Observation, Screenshot, Size};
+use tokio::time::Instant;
 
 use crate::device::{AndroidDevice, Result, reason, unmet};
 

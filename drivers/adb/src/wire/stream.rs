@@ -1,11 +1,11 @@
 //! One open service of a device: bytes both ways, whatever the way to the device is.
 
 use std::future::Future;
-use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 use super::error::WireError;
 use super::link::LinkStream;
@@ -39,7 +39,7 @@ pub(crate) async fn within<T>(
     work: impl Future<Output = Result<T, WireError>>,
 ) -> Result<T, WireError> {
     let start = Instant::now();
-    let timeout = tokio::time::timeout_at(deadline.into(), work);
+    let timeout = tokio::time::timeout_at(deadline, work);
     timeout.await.unwrap_or_else(|_| {
         Err(WireError::Timeout {
             doing: doing.to_owned(),

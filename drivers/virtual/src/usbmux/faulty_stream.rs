@@ -160,7 +160,7 @@ mod tests {
         let slow = Fault::Slow {
             bytes_per_second: 1_000,
         };
-        let start = std::time::Instant::now();
+        let start = tokio::time::Instant::now();
         let (_, got) = send(slow, &[7; 150]).await;
         assert_eq!(got, [7; 150]);
         assert!(start.elapsed() >= 2 * SLOW_SEND_INTERVAL);

@@ -1,10 +1,11 @@
 //! What can go wrong with an iPhone, and how a client sees it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_testing::SHOP;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 use super::bench::Bench;
 use super::http::Client;

@@ -5,10 +5,11 @@
 mod restore;
 mod setting;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{AppliedAxis, CommandContext, DeviceEvent, SavedSetting, SessionOptions};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 pub(crate) use self::restore::Restoring;
 use self::setting::{Appliance, Setting};

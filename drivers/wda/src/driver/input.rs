@@ -1,11 +1,12 @@
 //! Touches, text and keys.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use packtrain_drivers::{CommandContext, DriverError, InputCommand, Key, Observation, Point, Size};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{Result, WdaDriver, done, noted};
 use crate::agent::{Failure, WdaRequest};

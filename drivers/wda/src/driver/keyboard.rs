@@ -7,9 +7,10 @@
 //! dragged again in the same session.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{CommandContext, NodeId, Observation, Point, Rect, Tree};
+use tokio::time::Instant;
 
 use super::{Result, WdaDriver, done, noted};
 use crate::gesture::Gesture;
@@ -74,7 +75,7 @@ impl WdaDriver {
         if keyboard(&self.tree(ctx).await?).is_none() {
             return Ok(true);
         }
-        tokio::time::sleep_until(end.into()).await;
+        tokio::time::sleep_until(end).await;
         Ok(keyboard(&self.tree(ctx).await?).is_none())
     }
 

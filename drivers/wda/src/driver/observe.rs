@@ -1,11 +1,12 @@
 //! A screen once it is still, with all that comparing it takes.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::wait::ChangePoll;
 use packtrain_drivers::{
     CommandContext, DriverError, Observation, ObserveOptions, Observed, Screenshot, SnapshotDetail,
 };
+use tokio::time::Instant;
 
 use super::{Result, WdaDriver};
 

@@ -246,7 +246,7 @@ fn a_device_is_not_taken_from_under_a_call_however_long_that_takes() {
             DeviceId::new(Platform::Android, "virtual-1"),
             CancellationToken::new(),
         );
-        let day = std::time::Instant::now() + 24 * 60 * MINUTE;
+        let day = Instant::now() + 24 * 60 * MINUTE;
         let other = project.fleet().lease(&device, "other", day, &never);
         tokio::pin!(waiting, other);
         assert!(futures::poll!(&mut waiting).is_pending());

@@ -3,9 +3,10 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::{self, Duration};
 
 use hyper::rt::{Sleep, Timer};
+use tokio::time::Instant;
 
 /// Makes deadlines for a connection that is looked at again and again.
 #[derive(Clone)]
@@ -13,13 +14,18 @@ pub(crate) struct Deadlines;
 
 struct Deadline(Instant);
 
+#[expect(clippy::disallowed_types, reason = "hyper's timers speak of std's")]
 impl Timer for Deadlines {
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn Sleep>> {
-        self.sleep_until(Instant::now() + duration)
+        Box::pin(Deadline(Instant::now() + duration))
     }
 
-    fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
-        Box::pin(Deadline(deadline))
+    fn sleep_until(&self, deadline: time::Instant) -> Pin<Box<dyn Sleep>> {
+        Box::pin(Deadline(deadline.into()))
+    }
+
+    fn now(&self) -> time::Instant {
+        Instant::now().into_std()
     }
 }
 

@@ -2,7 +2,6 @@
 //! nothing for a request that comes in.
 
 use std::net::SocketAddr;
-use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
@@ -12,6 +11,7 @@ use axum::response::Response;
 use hyper::body::{Body as _, Incoming};
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
+use tokio::time::Instant;
 
 use super::body;
 use super::places::Seat;

@@ -7,7 +7,6 @@ mod scenario;
 mod six;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use matrix::Extent;
 use packtrain_compare::answer::Comparison;
@@ -87,7 +86,8 @@ fn write(
         .iter()
         .flat_map(|entry| lines.lines(entry))
         .collect();
-    let begun = Instant::now();
+    #[expect(clippy::disallowed_types, reason = "this crate has no tokio")]
+    let begun = std::time::Instant::now();
     let view = RunView::from_events(sample.entries);
     let files = &mut |path: &str| sample.files.get(path).cloned();
     let comparison = match comparison {

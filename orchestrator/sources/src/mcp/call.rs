@@ -1,7 +1,6 @@
 //! One `tools/call`: sent, waited for, called off.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -11,6 +10,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 
 use super::handler::{LastHeard, ProgressCalls, elicited};
 use super::{McpClient, sentence};

@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use parking_lot::{Mutex, MutexGuard};
 use rmcp::model::{
@@ -19,6 +18,7 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::Notice;
 

@@ -1,11 +1,12 @@
 //! What a session remembers of its screen from one call to the next: whether something may still
 //! be moving, how large it is, and the references that were last handed out.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, InputCommand, Observation, ScreenMark, Size, SnapshotRef,
 };
+use tokio::time::Instant;
 
 /// How long after an action things may still be on their way to where they end up.
 const MOTION_GRACE: Duration = Duration::from_secs(1);

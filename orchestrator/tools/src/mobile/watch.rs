@@ -1,11 +1,12 @@
 //! Looking at a screen until it shows what is hoped for, or until it rests: a look, a wait for the
 //! device to show something else, another look. What a step on a phone waits for, it waits for here.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     ActionReport, Command, DriverError, Observation, ScreenMark, Snapshot, SnapshotDetail,
 };
+use tokio::time::Instant;
 
 use crate::call::Call;
 use crate::tool::{Answer, ToolError};

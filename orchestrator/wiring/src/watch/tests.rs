@@ -1,11 +1,12 @@
 //! Phones that come and go, as a program that keeps a fleet sees them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_config::Config;
 use packtrain_device_actors::{Fleet as Devices, LeaseError};
 use packtrain_testing::{AdbServer, NO_FAULTS, TEST_TIMEOUT, fleet_options, in_system};
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::*;

@@ -3,10 +3,11 @@
 //! A field's text is set as a whole where that is possible: unlike pasting it shows no overlay on
 //! the screen and leaves the clipboard alone. What comes of it is looked at, for no method says.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{NodeDetail, Size};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::U2Agent;
 use crate::agent::{AgentError, UiAgent as _};

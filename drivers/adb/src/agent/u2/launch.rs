@@ -1,8 +1,9 @@
 //! Getting the server to run: on the device, started, answering, told not to wait.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::{Outcome, RESTARTS, Server, U2Agent, rpc};
 use crate::agent::AgentError;

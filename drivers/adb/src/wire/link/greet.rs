@@ -1,8 +1,9 @@
 //! The first packets of a connection: who is there, and may it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::BytesMut;
+use tokio::time::Instant;
 
 use crate::state::DeviceState;
 use crate::wire::error::WireError;

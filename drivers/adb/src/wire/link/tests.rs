@@ -65,7 +65,7 @@ impl Lab {
 #[tokio::test(start_paused = true)]
 async fn a_device_that_never_answers_is_given_up() {
     let mut lab = Lab::new().await;
-    let start = tokio::time::Instant::now();
+    let start = Instant::now();
     let (opened, asked) = tokio::join!(lab.link.open("shell:id", "`id`"), lab.device.next());
     assert_eq!(asked.kind, Kind::Open);
     let doing = "`id`".to_owned();

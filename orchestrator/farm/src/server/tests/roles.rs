@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_nats::{Client, ConnectOptions, Event};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::*;
 
@@ -281,7 +282,7 @@ async fn what_is_refused_is_told_as_a_refusal_and_not_as_silence() {
         (Role::Broker, "farm", "$SYS.REQ.SERVER.PING"),
     ] {
         let link = farm.connect(role, name).await;
-        let begun = std::time::Instant::now();
+        let begun = Instant::now();
         let refused = link.put_if(subject, 0, "{}".into(), None).await;
         let Err(FarmError::Forbidden(told)) = refused else {
             panic!("{role}: {refused:?}");

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use packtrain_drivers::{Classifier, DeviceId, DeviceInfo, Size};
 use packtrain_model::{RunId, SessionId};
+use tokio::time::Instant;
 
 use crate::broker::state::{Effect, Fact, LeaseSeen, SessionKey, State};
 use crate::wire::{
@@ -248,7 +249,7 @@ impl Server {
     pub(super) fn tell(&mut self, fact: Fact) {
         let mut facts = vec![fact];
         while let Some(fact) = facts.pop() {
-            let began = std::time::Instant::now();
+            let began = Instant::now();
             let deeds = self.state.apply(fact);
             self.spent += began.elapsed();
             for deed in deeds {
