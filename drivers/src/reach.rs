@@ -43,7 +43,7 @@ impl Reach {
 
     fn admits_given(&self, given: &str) -> Result<(), DriverError> {
         if given.chars().any(char::is_control) {
-            return Err(refused("an address with control characters in it"));
+            return Err(refused("a URL with control characters"));
         }
         match Url::parse(given) {
             Ok(url) => self.admits_url(&url),
@@ -79,7 +79,7 @@ impl Reach {
                     .is_ok_and(|file| self.held(&file).is_some());
                 is_held
                     .then_some(())
-                    .ok_or_else(|| refused("what is no file of the project"))
+                    .ok_or_else(|| refused("files outside the project"))
             }
             scheme => self.admits_scheme(scheme),
         }
@@ -104,7 +104,7 @@ fn refused(what: &str) -> DriverError {
 }
 
 fn unreadable(error: ParseError) -> DriverError {
-    refused(&format!("what cannot be read as an address: {error}"))
+    refused(&format!("an invalid URL: {error}"))
 }
 
 #[cfg(test)]

@@ -439,9 +439,9 @@ fn chosen(
             let Some(known) = axes.iter().find(|known| known.name == axis) else {
                 let names: Vec<_> = axes.iter().map(|axis| axis.name.as_str()).collect();
                 return Err(CliError::misuse(format!(
-                    "`--cell {text}`: there is no axis `{axis}`"
+                    "`--cell {text}`: unknown axis `{axis}`"
                 ))
-                .hint(format!("the axes are {}", names.join(", "))));
+                .hint(format!("available: {}", names.join(", "))));
             };
             if !known.values.iter().any(|known| known == value) {
                 let values = known.values.join(", ");
@@ -534,7 +534,7 @@ mod tests {
         assert_eq!(picked, ["build=old, locale=de-DE"]);
         assert!(pick("locale=xx").unwrap_err().contains("never `xx`"));
         let unknown = pick("lokale=de").unwrap_err();
-        assert!(unknown.contains("no axis `lokale`"), "{unknown}");
+        assert!(unknown.contains("unknown axis `lokale`"), "{unknown}");
     }
 
     #[test]

@@ -210,7 +210,7 @@ fn two_blocks_in_one_selector_are_a_mistake() {
 #[test]
 fn a_call_that_lacks_what_its_tool_needs_is_a_mistake() {
     for (call, says) in [
-        ("web_click: {}", "no element is named"),
+        ("web_click: {}", "missing `nodeSelector` or `ref`"),
         ("web_pressKey: { key: Control+ }", "there is no key"),
         ("web_navigate: {}", "`url` is needed"),
         ("web_navigate: { url: \"\" }", "`url` is needed"),

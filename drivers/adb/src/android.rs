@@ -132,7 +132,7 @@ impl AndroidDevice {
     ) -> Result<String> {
         let is_name = !name.is_empty() && !name.contains('/') && name != "." && name != "..";
         if !is_name {
-            let message = format!("`{name}` is no file name");
+            let message = format!("invalid file name `{name}`");
             return Err(DriverError::Invalid(message).into());
         }
         let path = format!("/sdcard/{}/{name}", folder_for(mime));

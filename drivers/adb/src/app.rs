@@ -160,5 +160,5 @@ fn package(id: &str) -> Result<&str> {
     if !id.is_empty() && id.len() < 256 && id.chars().all(is_name) {
         return Ok(id);
     }
-    Err(DriverError::Invalid(format!("`{id}` is no package name")).into())
+    Err(DriverError::Invalid(format!("invalid package name `{id}`")).into())
 }

@@ -137,12 +137,12 @@ impl AndroidDevice {
             Ok(Effect::Missing) => {
                 self.input(command, deadline).await?;
                 Ok(vec![format!(
-                    "{error} without having taken effect, as the screen shows; it was repeated"
+                    "{error}, and it took no effect, as the screen shows; it was retried"
                 )])
             }
             Ok(Effect::Unknown) => Err(error),
             Err(reading) => {
-                tracing::debug!(%reading, "nobody can tell whether an action took effect");
+                tracing::debug!(%reading, "it is unknown whether an action took effect");
                 Err(error)
             }
         }

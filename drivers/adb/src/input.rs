@@ -107,7 +107,7 @@ impl AndroidDevice {
         let limit = deadline.min(Instant::now() + KEYBOARD_TIMEOUT);
         while self.has_keyboard(deadline).await? {
             if Instant::now() + KEYBOARD_POLL >= limit {
-                return Err(unmet("hide the keyboard: it stays"));
+                return Err(unmet("hide the keyboard: it is still shown"));
             }
             tokio::time::sleep(KEYBOARD_POLL).await;
         }
@@ -127,6 +127,6 @@ fn on_screen(at: Point) -> Result<Point> {
     if is_place(at.x) && is_place(at.y) {
         return Ok(at);
     }
-    let message = format!("({}, {}) is no place on a screen", at.x, at.y);
+    let message = format!("invalid point ({}, {})", at.x, at.y);
     Err(DriverError::Invalid(message).into())
 }

@@ -122,7 +122,7 @@ async fn keep(
             match opened {
                 Ok(stream) => log.follow(stream, events, progress).await?,
                 Err(error @ WireError::ServiceRefused { .. }) => {
-                    tracing::warn!(%error, "the device tells no log");
+                    tracing::warn!(%error, "the device has no log");
                     return Ok(());
                 }
                 Err(error) => tracing::debug!(%error, "waiting for the device's log"),

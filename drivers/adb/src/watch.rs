@@ -231,7 +231,7 @@ impl ServerLink {
                 Self::Dialling(dialled, failures) => match dialled.await {
                     Ok(lists) => *self = Self::There(lists),
                     Err(error) => {
-                        tracing::debug!(%error, "the adb server tells of no devices");
+                        tracing::debug!(%error, "the adb server lists no devices");
                         *self = away(*failures);
                         return None;
                     }

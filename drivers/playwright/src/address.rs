@@ -46,7 +46,7 @@ fn whole(options: &SessionOptions, url: &str) -> Result<String> {
                 .map(|folder| folder.display().to_string())
                 .collect();
             DriverError::Invalid(format!(
-                "`{url}` is not an absolute URL, there is no base URL, and no such file in {}",
+                "`{url}` is not an absolute URL, no base URL is set, and there is no such file in {}",
                 looked.join(" or ")
             ))
         })?;

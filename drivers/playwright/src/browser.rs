@@ -120,7 +120,7 @@ impl Browsers {
         };
         for browser in idle {
             if let Err(error) = browser.browser.close().await {
-                tracing::debug!(%error, "closing a Firefox that nobody uses");
+                tracing::debug!(%error, "closing an unused Firefox");
             }
         }
         let running = cell.get_or_try_init(|| start(host, launch)).await?;

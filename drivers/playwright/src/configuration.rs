@@ -139,7 +139,7 @@ fn file(name: &str, folders: &[PathBuf]) -> Result<PathBuf, DriverError> {
         .map(|folder| folder.join(path))
         .chain([path.to_owned()])
         .find(|file| file.is_file())
-        .ok_or_else(|| DriverError::Invalid(format!("there is no storage state {name}")))
+        .ok_or_else(|| DriverError::Invalid(format!("storage state {name} not found")))
 }
 
 #[cfg(test)]

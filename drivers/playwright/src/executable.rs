@@ -32,7 +32,7 @@ pub(crate) async fn check(program: &Path, engine: Engine) -> Result<(), HostErro
         Ok(Err(error)) => return Err(wrong(error.to_string())),
         Err(_) => {
             let seconds = VERSION_TIMEOUT.as_secs();
-            return Err(wrong(format!("no version told within {seconds} s")));
+            return Err(wrong(format!("no version within {seconds} s")));
         }
     };
     let is = |names: &[&str]| names.iter().any(|name| said.contains(name));

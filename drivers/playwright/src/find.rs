@@ -105,7 +105,7 @@ pub(crate) async fn find(
     };
     let Some(reference) = reference else {
         return Err(DriverError::Invalid(
-            "neither `nodeSelector` (with a `web` block) nor `ref` names an element".to_owned(),
+            "missing `nodeSelector` (with a `web` block) or `ref`".to_owned(),
         ));
     };
     let (candidate, by_place) = resolve(session, reference, limit).await?;

@@ -72,7 +72,7 @@ async fn there_is_nothing_before_the_first_page_and_nothing_behind_the_last() {
     assert_eq!(
         what,
         format!(
-            "there is no page to go forward to; the page is {}",
+            "no page to go forward to; the page is {}",
             site.url()
         )
     );
@@ -85,7 +85,7 @@ async fn there_is_nothing_before_the_first_page_and_nothing_behind_the_last() {
         let (what, _) = unmet(device.err(back).await);
         assert_eq!(
             what,
-            "there is no page to go back to; the page is about:blank"
+            "no page to go back to; the page is about:blank"
         );
     }
     device.close().await;

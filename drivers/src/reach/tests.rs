@@ -89,7 +89,7 @@ fn spelling_hides_no_scheme() {
         let refused = refusal(&plain, address).unwrap_or_else(|| panic!("{address:?}"));
         assert_eq!(
             refused,
-            "agents may not open an address with control characters in it"
+            "agents may not open a URL with control characters"
         );
     }
     // Whole, these are nothing: without a scheme nothing can be opened.
@@ -180,7 +180,7 @@ fn a_file_is_one_below_the_folder_with_links_followed() {
         ] {
             assert_eq!(
                 refusal(&reach, &address(path)).as_deref(),
-                Some("agents may not open what is no file of the project"),
+                Some("agents may not open files outside the project"),
                 "{path}"
             );
         }

@@ -28,7 +28,7 @@ pub(crate) enum WireError {
     #[error(transparent)]
     Dial(#[from] DialError),
     /// The connection ended, though the request may have arrived.
-    #[error("the connection ended before the answer: {0}")]
+    #[error("the connection closed before the response: {0}")]
     Broken(String),
     /// What came is not HTTP.
     #[error("what answered does not speak HTTP: {0}")]
@@ -140,7 +140,7 @@ impl Http {
             request = request.header(CONTENT_TYPE, "application/json");
         }
         let built = request.body(Full::new(asked.body.clone()));
-        built.map_err(|error| WireError::Garbage(format!("the address is none: {error}")))
+        built.map_err(|error| WireError::Garbage(format!("invalid address: {error}")))
     }
 
     async fn connect(&self) -> Result<IdleConnection, WireError> {

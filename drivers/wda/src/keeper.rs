@@ -102,8 +102,8 @@ impl KeepOrder {
                 Ok(why) => (AgentState::Ended(why), None),
                 Err(error) => (AgentState::Failed(error.to_string()), None),
             },
-            users = unused => (AgentState::Ended("nobody used it".to_owned()), users.ok()),
-            _ = terminate.recv() => (AgentState::Ended("it answered no more".to_owned()), None),
+            users = unused => (AgentState::Ended("it was unused".to_owned()), users.ok()),
+            _ = terminate.recv() => (AgentState::Ended("it stopped answering".to_owned()), None),
         };
         attempt.stop().await;
         record.state = state;

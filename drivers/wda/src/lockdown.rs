@@ -247,7 +247,7 @@ async fn ask(
             request: name.to_owned(),
             error: error
                 .as_string()
-                .unwrap_or("for no reason it told")
+                .unwrap_or("no reason given")
                 .to_owned(),
         }),
     }

@@ -109,7 +109,7 @@ pub(crate) async fn connect(
     };
     let tunnel = tunnel.ok_or_else(|| MuxError::Failed {
         address: address.to_string(),
-        message: "it connected, but there is no connection".to_owned(),
+        message: "connected, but got no connection".to_owned(),
     })?;
     Ok(Box::new(tunnel))
 }

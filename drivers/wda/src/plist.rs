@@ -20,13 +20,13 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlistError {
     /// They are none.
-    #[error("no property list: {0}")]
+    #[error("not a property list: {0}")]
     Malformed(#[from] plist::Error),
     /// It exceeds a limit.
-    #[error("a property list with more than {0}")]
+    #[error("the property list has more than {0}")]
     Excessive(&'static str),
     /// It is something else than a dictionary.
-    #[error("a property list that is no dictionary")]
+    #[error("the property list is not a dictionary")]
     NoDictionary,
 }
 

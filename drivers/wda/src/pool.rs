@@ -288,7 +288,7 @@ impl WdaPool {
         let restore = self.options.restore.as_deref();
         let mut connector = WdaConnector::new(endpoint, facts, route, access, starter, restore);
         if !is_kept {
-            let why = "there is no folder for what is known of a simulator's WebDriverAgent";
+            let why = "no folder for the state of a simulator's WebDriverAgent";
             connector.refuse(why, "set HOME or XDG_STATE_HOME");
         }
         Ok(connector)

@@ -108,5 +108,5 @@ pub(crate) fn check_args_tokens(text: &str) -> Result<(), String> {
 /// The message for a token that is no path.
 pub(crate) fn malformed(body: &str) -> String {
     let token = quoted(&format!("{{{{{body}}}}}"));
-    format!("{token} is no name: a template names a value, it does not compute one")
+    format!("invalid template {token}: expected a name, not an expression")
 }

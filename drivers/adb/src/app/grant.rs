@@ -64,7 +64,7 @@ impl AndroidDevice {
         if !connected && self.phone.hangs_on_its_network() {
             return Err(DriverError::Unsupported {
                 command: "set network".to_owned(),
-                device: "a device that is reached over the network it would lose".to_owned(),
+                device: "a device connected over the network that this turns off".to_owned(),
             }
             .into());
         }

@@ -213,7 +213,7 @@ async fn run(shared: Arc<Shared>, arrived: BytesMut) {
         () = shared.outbox.flush(&shared.socket) => {}
         () = shared.ended.cancelled() => {}
         () = silence(&shared) => tracing::warn!(
-            "a device has said nothing for {} s; its connection is given up",
+            "no data from a device for {} s; closing its connection",
             SILENCE_TIMEOUT.as_secs()
         ),
     }

@@ -156,7 +156,7 @@ impl Agent {
         let made: CreatedSession = self.round(&request, ctx).await?.parse(doing)?;
         if !is_name(&made.session_id) {
             return Err(DriverError::Lost {
-                cause: format!("{doing}: what answered named its session in no sensible way"),
+                cause: format!("{doing}: the answer names no valid session"),
                 hint: Some("check that WebDriverAgent and nothing else listens there".to_owned()),
             }
             .into());

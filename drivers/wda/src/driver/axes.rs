@@ -44,7 +44,7 @@ impl WdaDriver {
         for (axis, want) in &options.axes {
             let planned = match axis.as_str() {
                 "orientation" | "locale" => continue,
-                _ => Setting::of_axis(axis, &self.access).ok_or("no such device has it"),
+                _ => Setting::of_axis(axis, &self.access).ok_or("no such device supports it"),
             };
             match planned {
                 Ok(setting) => plans.push((axis, want, setting)),
@@ -129,7 +129,7 @@ impl WdaDriver {
             return Ok(None);
         };
         let Some(app) = &options.app else {
-            self.not_applied("locale", "nobody says which app is tested");
+            self.not_applied("locale", "no app under test is set");
             return Ok(None);
         };
         let start = Instant::now();

@@ -98,7 +98,7 @@ impl WdaDriver {
                     limit.as_secs_f64()
                 ),
                 hint: Some(
-                    "it may have happened or not, so it is not repeated; an app that hangs keeps \
+                    "it may have taken effect, so it was not retried; an app that hangs keeps \
                      WebDriverAgent waiting, else start it again"
                         .to_owned(),
                 ),
@@ -286,7 +286,7 @@ fn finite(at: Point) -> Result<()> {
         Ok(())
     } else {
         Err(DriverError::Invalid(format!(
-            "({}, {}) is no place",
+            "invalid point ({}, {})",
             at.x, at.y
         )))
     }

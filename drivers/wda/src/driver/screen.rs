@@ -140,7 +140,7 @@ impl WdaDriver {
         let reply = self.have(&request, ctx).await?;
         let png = decode(reply).await?;
         let (width, height) = pixels(&png).ok_or_else(|| {
-            DriverError::unmet("take a screenshot: what WebDriverAgent sent is no PNG")
+            DriverError::unmet("take a screenshot: WebDriverAgent did not send a PNG")
         })?;
         let screen = Size::new(width / self.scale, height / self.scale);
         Ok(Observation::Screenshot(Screenshot {

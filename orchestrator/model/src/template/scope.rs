@@ -97,7 +97,7 @@ pub enum TemplateError {
         span: Option<Span>,
     },
     /// Arguments that name each other in a circle.
-    #[error("argument `{name}` is made of itself")]
+    #[error("argument `{name}` refers to itself")]
     Circular {
         /// One of them.
         name: String,

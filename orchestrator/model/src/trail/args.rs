@@ -21,7 +21,7 @@ pub struct ArgDeclaration {
     pub kind: ArgType,
     /// What it is for.
     pub description: Option<String>,
-    /// What it is when nobody gives it; without one it must be given. Already of the right type.
+    /// The default value; without one the argument is required. Already of the right type.
     pub default: Option<serde_json::Value>,
     /// Where the name stands.
     pub span: Span,
@@ -240,7 +240,7 @@ fn read(
             let hint = arg
                 .value
                 .is_null()
-                .then(|| "an argument cannot be nothing; leave it out, or give ''".to_owned());
+                .then(|| "an argument cannot be null; leave it out, or give ''".to_owned());
             problems.push(declared_at(declared, place(arg, trail, message)).hint(hint));
             None
         }

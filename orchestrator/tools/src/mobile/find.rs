@@ -73,7 +73,7 @@ pub(crate) async fn find_still(
             {
                 if put_away {
                     return Err(ToolError::failed(format!(
-                        "{} lies under the keyboard, which does not go away",
+                        "{} is covered by the keyboard, which could not be dismissed",
                         found.describe()
                     )));
                 }

@@ -226,7 +226,7 @@ impl U2Agent {
             if output.exit != 0 {
                 return Ok(());
             }
-            tracing::debug!("ended an agent on the device");
+            tracing::debug!("stopped an agent on the device");
             if Instant::now() + KILL_POLL >= limit {
                 return Err(AgentError::NoStart {
                     reason: "one that runs already does not end".to_owned(),

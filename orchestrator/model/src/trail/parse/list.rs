@@ -137,7 +137,7 @@ impl Reader<'_> {
         if mapping.get("step").is_none() && !has_tools {
             self.misplaced(
                 entry,
-                "the trailhead says nothing: `step` or `tools` is missing",
+                "empty trailhead: `step` or `tools` is missing",
             );
             return None;
         }
@@ -170,7 +170,7 @@ impl Reader<'_> {
                 return None;
             }
             (None, None) => {
-                let message = "the step says nothing: `step` or `verify` is missing";
+                let message = "empty step: `step` or `verify` is missing";
                 self.tell(Diagnostic::error(self.source, value.span, message));
                 return None;
             }

@@ -152,7 +152,7 @@ pub(super) fn not_blank(key: &'static str, text: &str) -> Result<(), InvalidArgu
 
 pub(super) fn named(target: &WebTarget) -> Result<(), InvalidArgument> {
     if target.is_empty() {
-        Err(InvalidArgument::new("", "no element is named")
+        Err(InvalidArgument::new("", "missing `nodeSelector` or `ref`")
             .hint("add `nodeSelector` or `ref`, such as `ref: 'button \"Save\"'`"))
     } else {
         Ok(())
