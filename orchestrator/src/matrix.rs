@@ -117,12 +117,12 @@ pub fn check_values(loaded: &Loaded) -> Vec<Diagnostic> {
 /// When there is none.
 pub fn named<'a>(config: &'a Config, name: &str) -> Result<&'a packtrain_config::Matrix, CliError> {
     config.matrices.get(name).ok_or_else(|| {
-        let unknown = CliError::misuse(format!("there is no matrix `{name}`"));
+        let unknown = CliError::misuse(format!("unknown matrix `{name}`"));
         let names: Vec<_> = config.matrices.keys().map(String::as_str).collect();
         let meant = did_you_mean(name, names.iter().copied());
         unknown.hint(meant.unwrap_or_else(|| match names.is_empty() {
-            true => "`matrices` in packtrain.yaml holds them; docs/matrix.md shows how".to_owned(),
-            false => format!("there are {}", names.join(", ")),
+            true => "define it under `matrices` in packtrain.yaml; docs/matrix.md shows how".to_owned(),
+            false => format!("available: {}", names.join(", ")),
         }))
     })
 }
@@ -273,10 +273,10 @@ fn refuse_value(
         .iter()
         .any(|known| known.settings != ValueSettings::default());
     if says_more && !values.iter().any(|known| known.value == value) {
-        let message = format!("{place}: nothing is said of {axis}={value}");
+        let message = format!("{place}: unknown value {axis}={value}");
         let values: Vec<_> = values.iter().map(|known| known.value.as_str()).collect();
         return Err(CliError::misuse(message)
-            .hint(format!("the values of {axis} are {}", values.join(", "))));
+            .hint(format!("available: {}", values.join(", "))));
     }
     Ok(())
 }
@@ -287,17 +287,17 @@ fn refuse_value(
 /// When its kind is none, or its name no regular expression.
 fn refuse_odd(expected: &packtrain_config::Expectation, place: &str) -> Result<(), CliError> {
     if *expected == packtrain_config::Expectation::default() {
-        let odd = CliError::misuse(format!("{place} would expect every difference"));
-        return Err(odd.hint("say when, step, kind, role or name"));
+        let odd = CliError::misuse(format!("{place} matches every difference"));
+        return Err(odd.hint("add when, step, kind, role or name"));
     }
     if let Some(kind) = &expected.kind {
         let known = serde_json::from_value::<ItemKind>(kind.as_str().into());
         if known.is_err() {
             let odd = CliError::misuse(format!(
-                "{place}.kind: `{kind}` is not a kind of difference"
+                "{place}.kind: invalid kind `{kind}`"
             ));
             return Err(odd.hint(
-                "it is one of missing, added, name, value, state, order, out_of_view, into_view, \
+                "expected one of missing, added, name, value, state, order, out_of_view, into_view, \
                  untranslated, raw_key, matches",
             ));
         }
@@ -398,8 +398,8 @@ fn pattern(row: &BTreeMap<String, String>) -> Result<Pattern, String> {
 /// `locale=de-DE,en-US`.
 fn given_axis(text: &str) -> Result<(String, Vec<String>), CliError> {
     let refused = || {
-        CliError::misuse(format!("`--axis {text}` is not an axis"))
-            .hint("write it as NAME=VALUE,VALUE, such as locale=de-DE,en-US")
+        CliError::misuse(format!("invalid --axis `{text}`"))
+            .hint("expected NAME=VALUE,VALUE, such as locale=de-DE,en-US")
     };
     let (name, values) = text.split_once('=').ok_or_else(refused)?;
     let values: Vec<_> = values
@@ -432,8 +432,8 @@ fn chosen(
         {
             let Some((axis, value)) = part.split_once('=') else {
                 return Err(
-                    CliError::misuse(format!("`--cell {text}` is no configuration"))
-                        .hint("write it as AXIS=VALUE,AXIS=VALUE"),
+                    CliError::misuse(format!("invalid --cell `{text}`"))
+                        .hint("expected AXIS=VALUE,AXIS=VALUE"),
                 );
             };
             let Some(known) = axes.iter().find(|known| known.name == axis) else {
@@ -448,7 +448,7 @@ fn chosen(
                 return Err(CliError::misuse(format!(
                     "`--cell {text}`: {axis} is never `{value}`"
                 ))
-                .hint(format!("its values are {values}")));
+                .hint(format!("available: {values}")));
             }
             values.insert(axis.to_owned(), value.to_owned());
         }
@@ -576,7 +576,7 @@ mod tests {
             ),
             (
                 "axes: { build: [old: { baseUrl: 'http://localhost:1' }, new] }, add: [{ build: nwe }]",
-                "nothing is said of build=nwe",
+                "unknown value build=nwe",
             ),
         ] {
             let error = cells(&format!("{{ {matrix} }}"), &Wanted::default()).unwrap_err();
@@ -589,10 +589,10 @@ mod tests {
         for (expect, told) in [
             (
                 "{ kind: nonsense }",
-                "expect.0.kind: `nonsense` is not a kind of difference",
+                "expect.0.kind: invalid kind `nonsense`",
             ),
             ("{ name: '(' }", "expect.0.name"),
-            ("{}", "would expect every difference"),
+            ("{}", "matches every difference"),
         ] {
             let yaml = format!("{{ axes: {{ a: [1, 2] }}, expect: [{expect}] }}");
             let error = cells(&yaml, &Wanted::default()).unwrap_err();

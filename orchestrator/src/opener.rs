@@ -33,7 +33,7 @@ pub(crate) fn address(url: &str, color: Color) {
 
 fn warned(opened: Result<(), String>, color: Color) {
     if let Err(why) = opened {
-        render::warning(&format!("the report was not opened: {why}"), color);
+        render::warning(&format!("cannot open the report: {why}"), color);
     }
 }
 
@@ -101,7 +101,7 @@ fn started(words: &[OsString]) -> Result<(), String> {
     });
     reading.map_err(|error| error.to_string())?;
     match told.recv_timeout(OPEN_TIMEOUT).as_deref().map(str::trim) {
-        Ok("127") => Err("there is no such program".to_owned()),
+        Ok("127") => Err("no such program".to_owned()),
         Ok("0" | "") | Err(_) => Ok(()),
         Ok(code) => Err(format!("exit code {code}")),
     }

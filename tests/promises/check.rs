@@ -345,7 +345,7 @@ fn a_run_with_a_matrix_of_its_own_does_not_ask_for_that_of_a_trail() {
     let said = lab.run(&run).expect(3).stderr;
     has(
         &said,
-        &["a.trail.yaml:1:11", "there is no matrix `nowhere`"],
+        &["a.trail.yaml:1:11", "unknown matrix `nowhere`"],
     );
     let axis = ["--axis", "colorScheme=dark"];
     lab.run(&[run.as_slice(), &axis].concat()).expect(0);
@@ -392,7 +392,7 @@ fn every_misspelled_name_is_told_at_once_by_check_and_by_a_run_that_starts_nothi
         ("packtrain.yaml:8:30", "no regular expression", ""),
         (
             "packtrain.yaml:10:18",
-            "there is no device `web/dekstop`",
+            "unknown device `web/dekstop`",
             "web/desktop",
         ),
         ("packtrain.yaml:10:", "`dd-DE` is not a language", "de-DE"),
@@ -423,7 +423,7 @@ fn every_misspelled_name_is_told_at_once_by_check_and_by_a_run_that_starts_nothi
     let words = ["run", "-d", "web/dekstop", "trails/a.trail.yaml"];
     has(
         &lab.run(&words).expect(3).stderr,
-        &["--device", "there is no device `web/dekstop`"],
+        &["--device", "unknown device `web/dekstop`"],
     );
 }
 

@@ -216,7 +216,7 @@ fn where_there_is_no_farm_each_command_says_so_in_one_line() {
     for command in commands {
         let said = run(&lab, command).expect(3).stderr;
         let hint = "hint: `packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's\n";
-        assert_eq!(said, format!("error: this user knows no farm\n{hint}"));
+        assert_eq!(said, format!("error: no farm is configured for this user\n{hint}"));
         let elsewhere = [command, &["--farm", nobody]].concat();
         let said = run(&lab, &elsewhere).expect(2).stderr;
         assert!(
@@ -231,7 +231,7 @@ fn where_there_is_no_farm_each_command_says_so_in_one_line() {
         .expect(3)
         .stderr;
     assert!(
-        said.contains("is no server's address") && said.contains("nats://host:4222"),
+        said.contains("invalid server address") && said.contains("nats://host:4222"),
         "{said}"
     );
 }

@@ -107,7 +107,7 @@ fn spelling_hides_no_scheme() {
     ] {
         let refused = refusal(&plain, address).unwrap_or_else(|| panic!("{address:?}"));
         assert!(
-            refused.starts_with("agents may not open what cannot be read as an address: "),
+            refused.starts_with("agents may not open an invalid URL: "),
             "{refused}"
         );
     }

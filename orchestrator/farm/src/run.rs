@@ -353,7 +353,7 @@ async fn take(
         if !options.resumed || begun.elapsed() > patience {
             let owner = holder.map_or_else(|| "somebody".to_owned(), |advert| advert.owner);
             return Err(FarmError::Taken(format!(
-                "run {run} is being carried on by {owner}"
+                "run {run} is being continued by {owner}"
             )));
         }
         // Until the key expires.

@@ -181,7 +181,7 @@ impl Desk {
         };
         if meant.is_empty() {
             return Err(format!(
-                "there is no device `{word}`; device_list shows all"
+                "unknown device `{word}`; device_list shows all"
             ));
         }
         let mut why = Vec::new();
@@ -224,7 +224,7 @@ impl Desk {
             ),
             Some(why) => {
                 let mut lost = failed(format!(
-                    "{free}, but the run's journal could not be written to its end: {why}\nhint: its report ends where the journal does; make room on the disk"
+                    "{free}, but the run's journal could not be written completely: {why}\nhint: its report ends where the journal does; make room on the disk"
                 ));
                 lost.structured_content = Some(data);
                 lost

@@ -108,7 +108,7 @@ impl Desk {
             None => return failed(unknown_lease(&args.lease)),
         };
         let Some(Typed::Screen(screen)) = answer.typed else {
-            return failed("the device answered no picture");
+            return failed("the device returned no screenshot");
         };
         let png = screen.screenshot.png.clone();
         let bytes = png.len();

@@ -154,7 +154,7 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
                 listed::data(json!({ "running": false }));
             }
             (Format::Text, true) => render::say("the daemon is starting or ending"),
-            (Format::Text, false) => render::say("there is no daemon; `packtrain mcp` starts one"),
+            (Format::Text, false) => render::say("no daemon is running; `packtrain mcp` starts one"),
         }
         return Ok(Exit::Passed);
     };
@@ -204,14 +204,14 @@ async fn stop(project: ProjectKey) -> Result<Exit, CliError> {
             (None, _) if place.is_taken() => {}
             (None, Some(_)) => return Ok(Exit::Passed),
             (None, None) => {
-                render::say("there is no daemon");
+                render::say("no daemon is running");
                 return Ok(Exit::Passed);
             }
         }
         if begun.elapsed() >= STOP_TIMEOUT {
             let process = told.map_or_else(String::new, |pid| format!(", process {pid},"));
             return Err(CliError::infrastructure(format!(
-                "the daemon{process} did not end within {} s",
+                "the daemon{process} did not stop within {} s",
                 STOP_TIMEOUT.as_secs()
             )));
         }

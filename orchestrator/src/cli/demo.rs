@@ -137,7 +137,7 @@ fn tool_source(config: &Config) -> Result<Option<McpServer>, CliError> {
     let folders = std::env::split_paths(&path);
     let mut nodes = folders.map(|folder| folder.join("node"));
     let Some(node) = nodes.find(|node| node.is_file()) else {
-        render::say("Node is not installed, so the demo does without its tool source");
+        render::say("Node is not installed, so the demo runs without its tool source");
         return Ok(None);
     };
     let output = &config.run.output_dir;

@@ -84,5 +84,5 @@ pub(crate) fn expression(text: &str) -> Result<Requirement, String> {
 
 /// What people are told of a server that stores nothing.
 pub(crate) fn not_storing(why: &str) -> String {
-    format!("the farm's server stores nothing: {why}; is its disk full? Its log says more")
+    format!("the farm's server cannot store anything: {why}; is its disk full? See its log")
 }

@@ -187,7 +187,7 @@ pub(crate) async fn serve_on(
     };
     tokio::select! {
         served = serve(config, name, offer, &farm, stop) => served,
-        () = overdue => Err(CliError::infrastructure("the host did not end in time")),
+        () = overdue => Err(CliError::infrastructure("the host did not stop in time")),
     }
 }
 
@@ -345,7 +345,7 @@ fn host_name(computer: &str) -> Option<HostName> {
 /// Where bundles and files of runs are kept, for all hosts of a user.
 pub(crate) fn cache_folder() -> Result<PathBuf, CliError> {
     wiring::cache_folder().ok_or_else(|| {
-        CliError::infrastructure("there is no folder for what runs bring")
+        CliError::infrastructure("no folder for the files of runs")
             .hint("set XDG_CACHE_HOME or HOME")
     })
 }

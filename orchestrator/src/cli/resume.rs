@@ -81,7 +81,7 @@ async fn resume(
     }
     let config = context.config(flags)?.config;
     let output = std::path::absolute(&config.run.output_dir)
-        .map_err(|error| CliError::misuse("the folder for runs makes no sense").because(&error))?;
+        .map_err(|error| CliError::misuse("invalid folder for runs").because(&error))?;
     let found = find_run(&output, &args.run).unwrap_or_default();
     let name = found.file_name().unwrap_or(args.run.as_ref());
     let run = RunId(name.to_string_lossy().into_owned());
@@ -174,7 +174,7 @@ fn check_secrets(args: &ResumeArgs, manifest: &Manifest) -> Result<(), CliError>
         return Ok(());
     };
     Err(CliError::misuse(format!(
-        "the run has secrets that are stored nowhere: {}",
+        "the run has secrets, which are not stored: {}",
         missing.join(", ")
     ))
     .hint(format!("give them again: --secret {first}")))

@@ -91,7 +91,7 @@ fn of_run(args: &SourcesArgs, folder: &Path) -> Result<Exit, CliError> {
         }
         if !is_running(status.pid) {
             return Err(CliError::infrastructure("the run was killed")
-                .hint("what is shown is how its sources were last; they ended with it"));
+                .hint("this is the last known state of its sources; they ended with it"));
         }
         #[expect(
             clippy::disallowed_methods,
@@ -113,7 +113,7 @@ fn read(folder: &Path) -> Result<RunStatus, CliError> {
     let path = folder.join(STATUS_FILE);
     let text = std::fs::read_to_string(&path).map_err(|error| {
         CliError::misuse(format!(
-            "{} used no tool sources, or is no run",
+            "{} used no tool sources, or is not a run",
             folder.display()
         ))
         .because(&error)

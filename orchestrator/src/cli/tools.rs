@@ -64,7 +64,7 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
         let (wiring, chosen) = interrupts.interruptible(finding).await?;
         let Some(device) = chosen.first().cloned() else {
             return Err(CliError::misuse(format!(
-                "there is no device `{}`",
+                "unknown device `{}`",
                 words[0]
             )));
         };

@@ -339,7 +339,7 @@ impl Call<'_> {
     pub async fn pause(&self, time: Duration) -> Result<(), ToolError> {
         if time > self.remaining() {
             return Err(ToolError::failed(format!(
-                "waiting {:.1} s would outlast the step, which has {:.1} s left",
+                "waiting {:.1} s exceeds the {:.1} s left of the step",
                 time.as_secs_f64(),
                 self.remaining().as_secs_f64()
             )));

@@ -84,7 +84,7 @@ fn check(value: &Value, on: Option<Platform>, found: &mut Vec<SelectorProblem>) 
     if let Err(error) = selector.validate() {
         let hint = match &error {
             SelectorError::SeveralBlocks { .. } => {
-                "keep one of them; a recording for each kind of device has a selector of its own"
+                "keep one of them; each kind of device has its own recording and selector"
             }
             SelectorError::TooDeep { .. } | SelectorError::TooLarge => "make it simpler",
         };
@@ -103,7 +103,7 @@ fn check(value: &Value, on: Option<Platform>, found: &mut Vec<SelectorProblem>) 
             message: format!(
                 "`{block}` selectors are for {for_what}, and this is for {on} devices"
             ),
-            hint: "a recording for each kind of device has a selector of its own".to_owned(),
+            hint: "each kind of device has its own recording and selector".to_owned(),
             fatal: true,
         });
     }
@@ -125,7 +125,7 @@ fn check(value: &Value, on: Option<Platform>, found: &mut Vec<SelectorProblem>) 
         let (span, hint) = match pattern {
             Some(value) => (
                 value.span,
-                "put what is meant literally between `\\Q` and `\\E`",
+                "quote literal text with `\\Q` and `\\E`",
             ),
             None => (value.span, "leave it out"),
         };

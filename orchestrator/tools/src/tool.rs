@@ -20,7 +20,7 @@ pub enum Kind {
     Action,
     /// Passes or fails.
     Assertion,
-    /// Answers something.
+    /// Returns something.
     Query,
     /// Works on the session's memory.
     Memory,

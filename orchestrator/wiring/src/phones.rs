@@ -34,7 +34,7 @@ pub async fn start(
     let faults = match &settings.faults {
         Some(path) => {
             let faults = Faults::parse(&read(path)?, &path.display().to_string());
-            faults.map_err(|error| CliError::files("the faults have a mistake", vec![*error.0]))?
+            faults.map_err(|error| CliError::files("invalid faults", vec![*error.0]))?
         }
         None => Faults::default(),
     };

@@ -119,7 +119,7 @@ fn agents_of_every_kind_are_ended_by_hand() {
     }
     let missing = lab.run(&["agents", "end", "a99"]).expect(3);
     assert!(
-        missing.stderr.contains("there is no agent `a99`"),
+        missing.stderr.contains("unknown agent `a99`"),
         "{missing:?}"
     );
 }

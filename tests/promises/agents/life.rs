@@ -165,7 +165,7 @@ fn where_a_daemon_looks_for_programs_is_told_with_what_it_lacks() {
     let told = lab.run(&["daemon", "status"]).expect(0).stdout;
     assert!(told.contains("\nprograms: /app/bin:/bin\n"), "{told}");
     let told = with_path(&["doctor"], "/tools/bin:/bin:/more").stdout;
-    let lacking = "looks for programs in /app/bin:/bin, and not in /tools/bin:/more\n";
+    let lacking = "looks for programs in /app/bin:/bin, but not in /tools/bin:/more\n";
     assert!(
         told.contains("- daemon: process ") && told.contains(lacking),
         "{told}"

@@ -158,7 +158,7 @@ fn a_run_that_was_asleep_leaves_its_journal_to_who_carried_it_on() {
     run.process.thaw();
     run.expect(2);
     let said = run.process.stderr();
-    assert!(said.contains("carried on by another process"), "{said}");
+    assert!(said.contains("continued by another process"), "{said}");
     reported(&resumed, 6);
     assert_eq!(scene.findings(&[&resumed]), []);
 }
@@ -185,7 +185,7 @@ fn a_run_that_was_finished_elsewhere_makes_no_report_and_says_nothing_of_how_it_
     run.process.thaw();
     run.expect(2);
     let said = run.process.stderr();
-    assert!(said.contains("carried on by another process"), "{said}");
+    assert!(said.contains("continued by another process"), "{said}");
     assert!(!said.contains("cancelled"), "{said}");
     assert_eq!(run.told("session_finished") + run.told("run_finished"), 0);
     let folder = run.folder().unwrap();

@@ -67,7 +67,7 @@ pub(crate) fn ttl_on(replicas: usize) -> Duration {
 /// This user's folder of farms.
 pub(crate) fn farms() -> Result<PathBuf, CliError> {
     let state = wiring::state_folder().ok_or_else(|| {
-        CliError::infrastructure("there is no folder to keep the farm in")
+        CliError::infrastructure("no folder to keep the farm in")
             .hint("set XDG_STATE_HOME or HOME")
     })?;
     Ok(state.join("farm"))
@@ -132,7 +132,7 @@ fn unknown(roles: &[Role]) -> CliError {
             return CliError::infrastructure("the farm of this computer is not up")
                 .hint("`packtrain farm up` starts it");
         }
-        return CliError::misuse("this user knows no farm").hint(
+        return CliError::misuse("no farm is configured for this user").hint(
             "`packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's",
         );
     }
@@ -187,8 +187,8 @@ pub(crate) fn checked(server: &str) -> Result<(), CliError> {
         return Ok(());
     }
     Err(
-        CliError::misuse(format!("`{server}` is no server's address"))
-            .hint("`nats://host:4222`, or `tls://host:4222` where it is encrypted"),
+        CliError::misuse(format!("invalid server address `{server}`"))
+            .hint("expected `nats://host:4222`, or `tls://host:4222` where it is encrypted"),
     )
 }
 

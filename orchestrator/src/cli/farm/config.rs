@@ -76,7 +76,7 @@ fn names(args: &ConfigArgs) -> Result<Vec<String>, CliError> {
         args.servers.clone()
     };
     if !matches!(names.len(), 1 | 3 | 5) {
-        return Err(CliError::misuse("a farm has one server, or three, or five")
+        return Err(CliError::misuse("a farm needs one, three or five servers")
             .hint("an even number tolerates no more failures than the odd one below it"));
     }
     let is_fit = |name: &String| {
@@ -86,7 +86,7 @@ fn names(args: &ConfigArgs) -> Result<Vec<String>, CliError> {
                 .all(|c| c.is_ascii_alphanumeric() || "-.".contains(c))
     };
     match names.iter().find(|name| !is_fit(name)) {
-        Some(name) => Err(CliError::misuse(format!("`{name}` is no host name"))),
+        Some(name) => Err(CliError::misuse(format!("invalid host name `{name}`"))),
         None => Ok(names),
     }
 }

@@ -101,7 +101,7 @@ pub(crate) struct RehearseArgs {
 pub(crate) fn run(args: RehearseArgs, context: &Context) -> Result<Exit, CliError> {
     if args.hosts > args.devices {
         return Err(CliError::misuse(format!(
-            "{} hosts need at least as many devices",
+            "{0} hosts need at least {0} devices",
             args.hosts
         )));
     }
@@ -113,7 +113,7 @@ pub(crate) fn run(args: RehearseArgs, context: &Context) -> Result<Exit, CliErro
                 CliError::misuse(format!("cannot read {}", path.display())).because(&error)
             })?;
             Schedule::parse(&text, &path.display().to_string())
-                .map_err(|error| CliError::files("the faults have a mistake", vec![*error.0]))?
+                .map_err(|error| CliError::files("invalid faults", vec![*error.0]))?
         }
         None => Schedule::of_each(ttl),
     };

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
     let folder = address::folder(args.dir.as_ref())?;
     if !folder.path().join("secret").is_file() {
         let path = folder.path().display();
-        return Err(CliError::misuse(format!("there is no farm in {path}"))
+        return Err(CliError::misuse(format!("no farm in {path}"))
             .hint("run it on the farm's computer; `packtrain farm up` starts a farm here"));
     }
     let token = invite(&folder, args.role, args.ttl.get())?;

@@ -241,7 +241,7 @@ impl<'a> Farm<'a> {
         tokio::select! {
             ended = async { tokio::try_join!(broker, host, joining) } => ended.map(drop),
             error = self.keep_up() => Err(error),
-            () = overdue => Err(CliError::infrastructure("the farm did not end in time")),
+            () = overdue => Err(CliError::infrastructure("the farm did not stop in time")),
         }
     }
 

@@ -278,8 +278,8 @@ impl RunArgs {
         });
         let parts: Vec<_> = parts.collect();
         if parts.len() > 1 || self.shard.len() - parts.len() > 1 {
-            return Err(CliError::misuse("`--shard` says several things at once")
-                .hint("it takes all or split, and one part: --shard split,2/4"));
+            return Err(CliError::misuse("invalid --shard: too many values")
+                .hint("expected all or split, and at most one part: --shard split,2/4"));
         }
         Ok(parts.first().copied())
     }
@@ -337,7 +337,7 @@ fn given_args(
             let text = std::fs::read_to_string(file)
                 .map_err(|error| CliError::misuse(format!("cannot read {name}")).because(&error))?;
             GivenArg::parse_file(&text, &name)
-                .map_err(|mistakes| CliError::files("the arguments file is wrong", mistakes))?
+                .map_err(|mistakes| CliError::files("invalid arguments file", mistakes))?
         }
         None => Vec::new(),
     };
@@ -362,7 +362,7 @@ pub(crate) fn secret(text: &str) -> Result<(String, String), String> {
         Err(_) if text.is_empty() => Err("expected NAME or NAME=VALUE".to_owned()),
         Err(_) => match std::env::var(text) {
             Ok(value) => Ok((text.to_owned(), value)),
-            Err(_) => Err(format!("the environment has no variable {text}")),
+            Err(_) => Err(format!("environment variable {text} is not set")),
         },
     }
 }

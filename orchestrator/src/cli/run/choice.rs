@@ -72,8 +72,8 @@ impl ChoiceArgs {
         });
         if part.is_none() && self.times.is_some() {
             let alone =
-                CliError::misuse("`--times` divides a run among machines, and there is one");
-            return Err(alone.hint("`--shard 1/4` makes it the first of four"));
+                CliError::misuse("`--times` needs a run divided among machines");
+            return Err(alone.hint("add `--shard 1/4` for the first of four"));
         }
         Ok(Choice {
             grep: regex.transpose()?,
@@ -128,7 +128,7 @@ fn grep(regex: &Regex, plan: &mut Plan) -> Result<(), CliError> {
     if plan.sessions.is_empty() {
         return Err(
             CliError::misuse(format!("no trail matches `--grep {regex}`")).hint(
-                "it is looked for in names, titles, paths and tags; `--list` shows the trails",
+                "it is matched against names, titles, paths and tags; `--list` shows the trails",
             ),
         );
     }

@@ -67,7 +67,7 @@ impl Ending {
             for sink in unread {
                 let (name, lost) = (sink.sink, sink.lost);
                 render::warning(
-                    &format!("{name} was read too slowly: {lost} events are not there"),
+                    &format!("{name} was read too slowly: {lost} events are missing"),
                     color,
                 );
             }
@@ -75,7 +75,7 @@ impl Ending {
         let exit = verdict.as_ref().map(|verdict| verdict.exit);
         let concluded = match (journal.failure, exit) {
             (Some(failure), exit) => Err(CliError::infrastructure(
-                "the run's journal could not be written to its end",
+                "the run's journal could not be written completely",
             )
             .cause(failure)
             .hint("the reports end where the journal does; make room on the disk and run again")

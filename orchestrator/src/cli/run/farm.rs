@@ -75,8 +75,8 @@ impl FarmRequest {
             return Ok(Requirement::default());
         };
         expression(text).map_err(|error| {
-            CliError::misuse(format!("`--on` makes no sense: {error}"))
-                .hint("`packtrain farm why --help` shows how it is written")
+            CliError::misuse(format!("invalid --on: {error}"))
+                .hint("`packtrain farm why --help` shows the syntax")
         })
     }
 }
@@ -143,7 +143,7 @@ async fn matching(
             ));
         }
         if limit.is_some_and(|limit| Instant::now() >= limit) {
-            let over = "its time was over before as many devices were there as it needs";
+            let over = "timed out before enough devices were available";
             return Err(CliError::infrastructure(over));
         }
         tokio::time::sleep(DEVICES_POLL).await;
@@ -157,7 +157,7 @@ pub(super) async fn execute(
 ) -> Result<Exit, CliError> {
     let config = &prepared.workspace.config;
     let Some(farm) = &mut prepared.request.farm else {
-        return Err(CliError::misuse("the run is for no farm"));
+        return Err(CliError::misuse("the run is not for a farm"));
     };
     let given = farm.farm.as_ref().and_then(Option::as_deref);
     let address = address::of(given, config)?;
@@ -222,7 +222,7 @@ pub(crate) async fn resume(
     let is_same = |plan: &Plan| plan.fingerprint() == resume.plan;
     let Some(mut plan) = plan.filter(is_same) else {
         return Err(CliError::misuse(format!(
-            "run {run} cannot be carried on: its plan is another one now"
+            "run {run} cannot be resumed: its plan has changed"
         ))
         .hint("use the same version of packtrain and the same secrets, or run it anew"));
     };
@@ -296,8 +296,8 @@ async fn carry_out(
 
 /// What a process says that comes back to a run of somebody else's.
 fn carried_on(run: &RunId, by: &str) -> CliError {
-    CliError::infrastructure(format!("run {run} is carried on by another process: {by}"))
-        .hint("its journal, its verdict and its reports are there; this process wrote none")
+    CliError::infrastructure(format!("run {run} is being continued by another process: {by}"))
+        .hint("its journal, verdict and reports are there; this process wrote none")
 }
 
 /// Says why nothing of the run is under way, whenever that changes.
@@ -342,10 +342,10 @@ pub(crate) async fn tell_of_outages(link: Link) {
         if now != said {
             let servers = link.servers();
             render::say(&match &now {
-                None => "farm: all is well again".to_owned(),
+                None => "farm: connected again".to_owned(),
                 Some(Trouble::Away) => format!("farm: no answer from {servers}; still trying"),
                 Some(Trouble::NotAllowedIn) => {
-                    format!("farm: {servers} does not let us in any more; still trying")
+                    format!("farm: {servers} no longer accepts these credentials; still trying")
                 }
                 Some(Trouble::NotStoring(why)) => format!("farm: {}", not_storing(why)),
             });

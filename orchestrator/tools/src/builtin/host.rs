@@ -16,7 +16,7 @@ pub(super) fn tools() -> Tools {
     tools![
         action::<Exec>(
             "exec",
-            "Runs a program on this computer and expects an exit code. Answers its output.",
+            "Runs a program on this computer and expects an exit code. Returns its output.",
             body!(|mut arguments, call| {
                 let options = arguments.options();
                 run(arguments.argv, options, call).await
@@ -29,7 +29,7 @@ pub(super) fn tools() -> Tools {
         .running_host_commands(),
         action::<RunCommand>(
             "runCommand",
-            "Runs a shell command on this computer and expects an exit code. Answers its output.",
+            "Runs a shell command on this computer and expects an exit code. Returns its output.",
             body!(|mut arguments, call| {
                 let options = arguments.options();
                 let argv = vec!["sh".into(), "-c".into(), arguments.command];

@@ -43,7 +43,7 @@ pub(super) fn tools() -> Tools {
         ),
         memory::<Nothing>(
             "dumpMemory",
-            "Answers what the session remembers, secrets redacted.",
+            "Returns what the session remembers, secrets redacted.",
             body!(|Nothing {}, call| {
                 let memory = call.session.memory();
                 let lines: Vec<_> = memory

@@ -232,7 +232,7 @@ impl Show {
                     continue;
                 }
                 self.gave_up
-                    .push(format!("{name} gave up with {code}: {words}"));
+                    .push(format!("{name} exited with {code}: {words}"));
                 actor.start()?;
             }
         }

@@ -79,7 +79,7 @@ impl Stage {
         };
         if folder.join("logs").exists() {
             return Err(
-                CliError::misuse(format!("{} has a rehearsal in it", folder.display()))
+                CliError::misuse(format!("{} already holds a rehearsal", folder.display()))
                     .hint("name another folder, or remove it"),
             );
         }

@@ -28,7 +28,7 @@ impl Navigate {
         match self.action {
             Navigation::Goto if self.url.trim().is_empty() => Err(InvalidArgument::new(
                 "url",
-                "`url` is needed to go somewhere",
+                "missing `url`",
             )
             .hint("add `url`, or `action: BACK` or `action: FORWARD`")),
             Navigation::Goto | Navigation::Back | Navigation::Forward => Ok(()),
@@ -76,7 +76,7 @@ impl VerifyValue {
         match self.kind {
             VerifyKind::Attribute if self.attribute.is_empty() => Err(InvalidArgument::new(
                 "attribute",
-                "`attribute` names no attribute",
+                "`attribute` is empty",
             )
             .hint("add `attribute`, such as `attribute: href`")),
             VerifyKind::Attribute | VerifyKind::Text | VerifyKind::Value => Ok(()),
@@ -112,7 +112,7 @@ impl PressKey {
         let meant = did_you_mean(key, KEYS.split(' '));
         Err(InvalidArgument {
             is_unknown_word: true,
-            ..InvalidArgument::new("key", format!("there is no key `{key}`"))
+            ..InvalidArgument::new("key", format!("unknown key `{key}`"))
         }
         .hint(meant.unwrap_or(few)))
     }
@@ -124,7 +124,7 @@ pub(super) fn regular(key: &'static str, pattern: &str) -> Result<(), InvalidArg
         return Ok(());
     };
     Err(InvalidArgument::new(key, format!("`{key}` is {why}"))
-        .hint("a backslash before a sign takes its meaning away: `\\(`"))
+        .hint("escape a character with a backslash: `\\(`"))
 }
 
 /// Why a text is no regular expression; `None` when it is one.
@@ -137,7 +137,7 @@ pub fn why_no_pattern(pattern: &str) -> Option<String> {
     // The last line says what is wrong; those above draw the pattern.
     let why = wrong.lines().last().unwrap_or_default();
     let why = why.trim_start_matches("error: ");
-    Some(format!("no regular expression: {why}"))
+    Some(format!("not a regular expression: {why}"))
 }
 
 /// What is blank is part of everything, so that expecting it would verify nothing.
