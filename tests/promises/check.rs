@@ -211,7 +211,7 @@ fn two_blocks_in_one_selector_are_a_mistake() {
 fn a_call_that_lacks_what_its_tool_needs_is_a_mistake() {
     for (call, says) in [
         ("web_click: {}", "missing `nodeSelector` or `ref`"),
-        ("web_pressKey: { key: Control+ }", "there is no key"),
+        ("web_pressKey: { key: Control+ }", "unknown key"),
         ("web_navigate: {}", "`url` is needed"),
         ("web_navigate: { url: \"\" }", "`url` is needed"),
         (
@@ -220,7 +220,7 @@ fn a_call_that_lacks_what_its_tool_needs_is_a_mistake() {
         ),
         (
             "web_verifyValue: { expected: a, type: ATTRIBUTE, ref: e1 }",
-            "`attribute` names no attribute",
+            "`attribute` is empty",
         ),
         (
             "scrollUntilTextIsVisible: { text: \"\" }",
@@ -259,7 +259,7 @@ fn a_broken_pattern_is_shown_where_it_stands() {
     let said = checked("web_waitForUrl: { pattern: \"product(\" }", 3);
     has(
         &said,
-        &["a.trail.yaml:6:38", "no regular expression", "^", "hint:"],
+        &["a.trail.yaml:6:38", "not a regular expression", "^", "hint:"],
     );
     // What a template fills in is not known yet.
     let text = "config: { memory: { n: \"1)\" } }\ntrail:\n  - step: \"x\"\n    recording:\n      web:\n        - web_waitForUrl: { pattern: \"product({{n}}\" }\n";
@@ -389,7 +389,7 @@ fn every_misspelled_name_is_told_at_once_by_check_and_by_a_run_that_starts_nothi
             "Europe/Berlin",
         ),
         ("packtrain.yaml:8:13", "unknown key `ccs`", "css"),
-        ("packtrain.yaml:8:30", "no regular expression", ""),
+        ("packtrain.yaml:8:30", "not a regular expression", ""),
         (
             "packtrain.yaml:10:18",
             "unknown device `web/dekstop`",
@@ -399,7 +399,7 @@ fn every_misspelled_name_is_told_at_once_by_check_and_by_a_run_that_starts_nothi
         ("a.trail.yaml:1:11", "unknown target `shpo`", "shop"),
         ("a.trail.yaml:6:57", "unknown role `buton`", "button"),
         ("a.trail.yaml:7:29", "unknown role `lnik`", "link"),
-        ("a.trail.yaml:8:32", "there is no key `Entr`", "Enter"),
+        ("a.trail.yaml:8:32", "unknown key `Entr`", "Enter"),
         ("a.trail.yaml:10:32", "unknown value `ENTR`", "ENTER"),
         ("a.trail.yaml:12:40", "unknown value `Entr`", "Enter"),
         ("b.trail.yaml:", "", ""),

@@ -243,7 +243,7 @@ fn a_token_that_is_cut_off_is_told_so() {
         .expect(3)
         .stderr;
     assert!(
-        words.contains("this is no token of a farm; was it copied whole?"),
+        words.contains("invalid farm token; was it copied completely?"),
         "{words}"
     );
 }

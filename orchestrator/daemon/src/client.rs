@@ -200,7 +200,7 @@ pub async fn ask_for<T: DeserializeOwned>(
 ) -> Result<T, CliError> {
     let answer = ask(socket, project, wants).await?.answer;
     serde_json::from_value(answer).map_err(|error| {
-        CliError::infrastructure("the daemon's answer makes no sense").because(&error)
+        CliError::infrastructure("invalid answer from the daemon").because(&error)
     })
 }
 

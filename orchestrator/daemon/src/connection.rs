@@ -83,7 +83,7 @@ async fn converse<S: Answers>(
         .ok()
         .filter(|hello: &Hello| hello.build == build())
     else {
-        return refuse(&mut writer, CliError::misuse("that is no request")).await;
+        return refuse(&mut writer, CliError::misuse("invalid request")).await;
     };
     match wants {
         Wants::Status => grant(&mut writer, state).await,

@@ -252,7 +252,7 @@ impl Hub {
             false => names.join(", "),
         };
         CliError::infrastructure(format!(
-            "the configuration has changed since the daemon read it, and what it was is in use by {by}"
+            "the configuration has changed since the daemon read it, and the previous one is still in use by {by}"
         ))
         .hint("`packtrain agents` lists agents and ends them; `packtrain daemon stop` ends everything")
     }

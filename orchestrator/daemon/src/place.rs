@@ -59,7 +59,7 @@ impl Place {
         let folder = folder.map(|path| path.join("packtrain"));
         let folder = folder.or_else(|| Some(packtrain_wiring::state_folder()?.join("daemon")));
         let folder = folder.ok_or_else(|| {
-            CliError::infrastructure("there is no folder for the daemon's socket")
+            CliError::infrastructure("no folder for the daemon's socket")
                 .hint("set XDG_RUNTIME_DIR or HOME")
         })?;
         let place = Self { folder };
@@ -95,7 +95,7 @@ impl Place {
         }
         let path = self.folder.display();
         Err(
-            CliError::infrastructure(format!("{path} is not a folder that only you may enter"))
+            CliError::infrastructure(format!("{path} is not a folder private to you"))
                 .hint(format!(
                     "it holds what lets programs drive your devices: chmod 700 {path}"
                 )),

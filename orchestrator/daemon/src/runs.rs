@@ -332,10 +332,10 @@ impl AgentRun {
         let mut lines: Vec<String> = Vec::new();
         match (&progress.problem, progress.verdict()) {
             (Some(problem), _) => {
-                lines.push(format!("over, and not all was found out: {problem}"));
+                lines.push(format!("over, with errors: {problem}"));
             }
             (None, Some(verdict)) => lines.push(format!(
-                "over: {} passed, {} failed, {} not found out, {} skipped, {} cancelled",
+                "over: {} passed, {} failed, {} errored, {} skipped, {} cancelled",
                 verdict.passed,
                 verdict.failed,
                 verdict.infrastructure + verdict.needs_agent,
@@ -438,7 +438,7 @@ fn ours(
     paths: &[PathBuf],
     words: &[String],
 ) -> Result<Command, String> {
-    let program = PROGRAM.get().ok_or("where this program is, is not known")?;
+    let program = PROGRAM.get().ok_or("cannot find this program")?;
     let mut command = Command::new(program);
     if let Some(config) = &project.key.config {
         command.arg("--config").arg(config);

@@ -111,7 +111,7 @@ pub async fn serve<S: Answers>(
     });
     place.announce(&state).map_err(|error| failed(&error))?;
     if options.is_watched {
-        render::say(&format!("{}: Ctrl-C ends it", place.folder().display()));
+        render::say(&format!("{}: press Ctrl-C to stop", place.folder().display()));
     }
     let mut looking = tokio::time::interval(LOOK);
     let mut disuse = Disuse::new(options.idle);
@@ -162,7 +162,7 @@ async fn lock(place: &Place, is_watched: bool) -> Result<File, CliError> {
             false => LOCK_TIMEOUT,
         };
         if place.state().is_some() || begun.elapsed() > longest {
-            return Err(CliError::infrastructure("there is a daemon already")
+            return Err(CliError::infrastructure("a daemon is already running")
                 .hint("`packtrain daemon status` says where, `packtrain daemon stop` ends it"));
         }
     }

@@ -26,11 +26,11 @@ const DRIVERS: [(&str, Option<Platform>); 9] = [
 pub fn check_driver(name: &str) -> Result<(), String> {
     match find(name) {
         Some((_, Some(_))) => Ok(()),
-        Some((known, None)) => Err(format!("packtrain has no driver {known}")),
+        Some((known, None)) => Err(format!("unsupported driver {known}")),
         None => {
             let usable = DRIVERS.iter().filter(|(_, platform)| platform.is_some());
             Err(format!(
-                "there is no driver `{name}`; {}",
+                "unknown driver `{name}`; {}",
                 advice(name, usable)
             ))
         }
@@ -42,7 +42,7 @@ pub fn check_pins(trail: &Trail) -> Vec<Diagnostic> {
     let pins = trail.config.devices.iter();
     pins.filter(|pin| find(&pin.value).is_none())
         .map(|pin| {
-            let message = format!("there is no driver {}", quoted(&pin.value));
+            let message = format!("unknown driver {}", quoted(&pin.value));
             Diagnostic::error(&trail.source, pin.span, message)
                 .hint(advice(&pin.value, DRIVERS.iter()))
         })

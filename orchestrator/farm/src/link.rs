@@ -195,7 +195,7 @@ impl FarmError {
                     .unwrap_or("is the farm up? `packtrain farm up` on its computer starts it"),
             ),
             Self::Untrusted { .. } => {
-                Some("if the farm was set up anew, join it again with a new token")
+                Some("if the farm was set up again, join it again with a new token")
             }
             Self::TooOld { .. } => Some("`packtrain doctor --fix` installs one that will do"),
             Self::NotAllowedIn { .. } => {

@@ -294,7 +294,7 @@ impl Inner {
     async fn trail(&self, trail: &Arc<Trail>) -> Result<(Blob, String), String> {
         let name = trail.source.name().to_owned();
         let path = self.files.map(Path::new(&name));
-        let path = path.ok_or_else(|| format!("{name} does not travel to hosts"))?;
+        let path = path.ok_or_else(|| format!("{name} cannot be sent to hosts"))?;
         let known = self.shared.lock().trails.get(&name).cloned();
         if let Some((_, blob)) = known.filter(|(known, _)| Arc::ptr_eq(known, trail)) {
             return Ok((blob, path));

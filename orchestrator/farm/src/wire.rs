@@ -49,7 +49,7 @@ pub struct HostName(String);
 
 /// A name that cannot be a host's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` cannot be a host's name: it takes lower-case letters, digits and `-`, at most 63")]
+#[error("invalid host name `{0}`: expected at most 63 lower-case letters, digits and `-`")]
 pub struct HostNameError(String);
 
 impl FromStr for HostName {

@@ -35,7 +35,7 @@ impl Desk {
         let (actions, count) = (&args.actions, args.actions.len());
         if !(1..=MAX_ACTIONS).contains(&count) {
             return failed(format!(
-                "`actions` has {count} items, and 1 to {MAX_ACTIONS} are allowed"
+                "`actions` has {count} items; expected 1 to {MAX_ACTIONS}"
             ));
         }
         for (action, number) in actions.iter().zip(1..) {
@@ -78,7 +78,7 @@ impl Desk {
             Ok((text, _)) => text,
             Err(why) => {
                 let why = why.unwrap_or_else(|| unknown_lease(&args.lease));
-                format!("the screen was not read: {why}")
+                format!("cannot read the screen: {why}")
             }
         };
         let is_failed = failure.is_some();

@@ -66,7 +66,7 @@ impl Desk {
             ));
         }
         if lines.is_empty() {
-            lines.push("there are no devices; `packtrain doctor` says what is missing".to_owned());
+            lines.push("no devices; `packtrain doctor` says what is missing".to_owned());
         }
         told(lines.join("\n"), json!({ "devices": data }))
     }
@@ -246,7 +246,7 @@ pub(super) fn with_doubts(mut result: CallToolResult, held: &Held) -> CallToolRe
 /// What is said of a lease that is none of the agent's.
 pub(super) fn unknown_lease(handle: &str) -> String {
     let shown: String = handle.chars().take(60).collect();
-    format!("unknown_lease: `{shown}` is no lease of yours, or has ended; device_acquire gives one")
+    format!("unknown_lease: `{shown}` is not your lease, or has ended; device_acquire gives one")
 }
 
 fn requirement(on: Option<&str>) -> Result<Requirement, String> {

@@ -88,7 +88,7 @@ impl Desk {
         if data["met"] == false {
             let sought = args.wait_for.as_deref().unwrap_or_default();
             let waited = wait.as_secs_f64();
-            text = format!("{sought:?} was not there within {waited:.1} s\n{text}");
+            text = format!("{sought:?} did not appear within {waited:.1} s\n{text}");
         }
         let most = args.max_lines.unwrap_or(MAX_LINES).max(1);
         if is_usual && text.lines().count() <= most {

@@ -25,7 +25,7 @@ impl Reporter {
         Self {
             peer: context.peer.clone(),
             token: context.meta.get_progress_token(),
-            said: watch::Sender::new("still at it".to_owned()),
+            said: watch::Sender::new("still running".to_owned()),
         }
     }
 

@@ -176,7 +176,7 @@ async fn tell(
 /// Lists are told whole, so nothing has given out a place to go on from.
 fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match page.and_then(|page| page.cursor) {
-        Some(_) => Err(ErrorData::invalid_params("there is no such cursor", None)),
+        Some(_) => Err(ErrorData::invalid_params("unknown cursor", None)),
         None => Ok(()),
     }
 }

@@ -338,7 +338,7 @@ impl Source {
         ToolError::Infrastructure {
             blame: Blame::Source,
             cause,
-            hint: Some("`packtrain sources` tells how it is".to_owned()),
+            hint: Some("`packtrain sources` shows its state".to_owned()),
             unstarted: Vec::new(),
         }
     }
@@ -356,7 +356,7 @@ impl Source {
             };
             if tokio::time::timeout(grace, answers).await != Ok(true) {
                 doubt.confirm();
-                let why = "it answered nothing after a call was called off";
+                let why = "it did not answer after a call was cancelled";
                 source.lost(used.slot, used.instance(), why);
             }
         });

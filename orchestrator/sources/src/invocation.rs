@@ -52,7 +52,7 @@ pub(crate) struct Callback {
     pub(crate) answer: oneshot::Sender<Result<Answer, CallbackError>>,
 }
 
-/// What a callback does, and so what becomes of it when nobody waits for it any more.
+/// What a callback does, and so what becomes of it when no caller waits for it any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Does {
     /// It looks at the device: given up at once.

@@ -54,10 +54,10 @@ impl Process {
         let shown = line.program.to_string_lossy();
         let mut program = Program::spawn(command).map_err(|error| match &line.folder {
             Some(folder) if !folder.is_dir() => {
-                format!("its folder {} is not there", folder.display())
+                format!("its folder {} does not exist", folder.display())
             }
             _ if error.kind() == std::io::ErrorKind::NotFound => {
-                format!("there is no program `{shown}`")
+                format!("program `{shown}` not found")
             }
             _ => format!("`{shown}` cannot be started: {error}"),
         })?;

@@ -55,9 +55,9 @@ pub(super) fn answer(
     let says_so = !result.is_error;
     let message = match unsuccessful {
         Some(reason) if says_so || reason.is_some() => {
-            reason.unwrap_or_else(|| format!("`{tool}` answered `success: false` and no reason"))
+            reason.unwrap_or_else(|| format!("`{tool}` returned `success: false` without a reason"))
         }
-        _ => text.unwrap_or_else(|| format!("`{tool}` failed and says nothing of it")),
+        _ => text.unwrap_or_else(|| format!("`{tool}` failed without a message")),
     };
     let about = &result.meta.get("trailblaze").cloned().unwrap_or_default();
     let log = result.texts.iter().skip(1).chain(&result.notes);
@@ -79,7 +79,7 @@ pub(super) fn answer(
             log,
             hint: says_so.then(|| {
                 format!(
-                    "`{tool}` answered `success: false`; where that is the app's own answer, \
+                    "`{tool}` returned `success: false`; where that is the app's own answer, \
                      `trailblaze/{SUCCESS_IS_DATA}: true` in the tool's `_meta` says so"
                 )
             }),

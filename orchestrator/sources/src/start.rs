@@ -219,7 +219,7 @@ impl StartOrder {
     async fn http_once(&self, launch: &Launch, log: &SourceLog) -> Result<HttpStart, StartError> {
         let picked = match &self.settings.port {
             Port::Auto => Some(free_port().map_err(|error| {
-                StartError::new(format!("there is no free port: {error}"), log)
+                StartError::new(format!("no free port: {error}"), log)
             })?),
             Port::Fixed(port) => Some(*port),
             Port::Printed(_) => None,
@@ -311,7 +311,7 @@ impl StartOrder {
                     // Only who was started is talked to.
                     Listener::Unknown => {
                         let why = format!(
-                            "nothing tells who listens on port {port}: install lsof, or set \
+                            "cannot tell which program listens on port {port}: install lsof, or set \
                              `transport: stdio`"
                         );
                         return Err(HttpStart::Failed(StartError::new(why, log)));

@@ -195,7 +195,7 @@ impl SourceTool {
         ToolError::Infrastructure {
             blame: Blame::Source,
             cause,
-            hint: Some("whether the call had an effect is not known".to_owned()),
+            hint: Some("the call may have taken effect".to_owned()),
             unstarted: Vec::new(),
         }
     }
@@ -208,7 +208,7 @@ impl SourceTool {
     ) -> Result<Answer, ToolError> {
         if let Some(unknown) = delegates.iter().find(|one| !call.invoker.knows(&one.tool)) {
             return Err(ToolError::failed(format!(
-                "`{}` delegates to `{}`, which is no tool; none of its calls was made",
+                "`{}` delegates to the unknown tool `{}`; none of its calls was made",
                 self.spec.name, unknown.tool
             )));
         }
@@ -284,7 +284,7 @@ impl Drop for Flight {
     fn drop(&mut self) {
         // Without a runtime the program ends, and its sources with it.
         if tokio::runtime::Handle::try_current().is_ok() {
-            self.call_off("nobody waits for it any more");
+            self.call_off("no caller waits for it any more");
         }
     }
 }
@@ -421,7 +421,7 @@ impl UnderWay<'_> {
                 }
             }
             Ending::Cancelled => {
-                flight.call_off("the session was called off");
+                flight.call_off("the session was cancelled");
                 ToolError::Cancelled
             }
             Ending::Deadline => {

@@ -325,7 +325,7 @@ fn label(text: &str) -> Result<(String, String), String> {
 /// The computer's name, as far as it can be a host's.
 pub(crate) fn own_name() -> Result<HostName, CliError> {
     let unknown = || {
-        CliError::misuse("this computer's name cannot be a host's").hint("name it with `--name`")
+        CliError::misuse("this computer's name is not a valid host name").hint("name it with `--name`")
     };
     let name = nix::unistd::gethostname().map_err(|_| unknown())?;
     host_name(&name.to_string_lossy()).ok_or_else(unknown)

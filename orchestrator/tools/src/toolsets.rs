@@ -134,8 +134,8 @@ pub enum ToolsetProblem {
         /// Which one was probably meant.
         hint: Option<String>,
     },
-    /// It is defined more than once; the first definition counts.
-    #[error("toolset `{toolset}` is defined more than once; the first definition counts")]
+    /// It is defined more than once; the first definition is used.
+    #[error("toolset `{toolset}` is defined more than once; the first definition is used")]
     Repeated {
         /// The toolset.
         toolset: String,

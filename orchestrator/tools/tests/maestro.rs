@@ -74,7 +74,7 @@ async fn an_unknown_command_is_named_before_anything_is_done(platform: Platform)
         ),
         (
             json!("tapOn"),
-            "commands[1]: `tapOn` needs something to go with it",
+            "commands[1]: missing value of `tapOn`",
         ),
         (
             json!({"tapOn": "a", "back": {}}),

@@ -69,15 +69,15 @@ pub enum StoreError {
     ReadOnly(String),
     #[error("{}: {why}", path.display())]
     Unreadable { path: PathBuf, why: String },
-    #[error("toolset `{name}` would take {bytes} bytes, and {MAX_FILE} are allowed")]
+    #[error("toolset `{name}` would take {bytes} bytes; the limit is {MAX_FILE}")]
     TooLarge { name: String, bytes: usize },
-    #[error("{} has {MAX_TOOLSETS} toolsets, which is all that are allowed", .0.display())]
+    #[error("{} has {MAX_TOOLSETS} toolsets, which is the limit", .0.display())]
     Full(PathBuf),
     #[error("another process keeps {} locked", .0.display())]
     Locked(PathBuf),
     #[error("cannot write {}: {error}", path.display())]
     Unwritable { path: PathBuf, error: io::Error },
-    #[error("there is no folder for toolsets: neither a project nor a home")]
+    #[error("no folder for toolsets: neither a project nor a home")]
     Homeless,
 }
 
@@ -315,7 +315,7 @@ impl Listing {
         match known.find(|known| known.toolset.name == toolset.name) {
             None => self.toolsets.push(Stored { toolset, place }),
             Some(_) => self.problems.push(format!(
-                "toolset `{}` is there more than once; that of the {} counts",
+                "toolset `{}` exists more than once; the one of the {} is used",
                 toolset.name,
                 if place == Place::User {
                     "project"
@@ -407,7 +407,7 @@ fn read(folder: &Path, name: &ToolsetName) -> Result<Option<SavedToolset>, Store
     if toolset.tools.len() > MAX_TOOLS {
         let count = toolset.tools.len();
         return Err(odd(format!(
-            "has {count} tools, and {MAX_TOOLS} are allowed"
+            "has {count} tools; the limit is {MAX_TOOLS}"
         )));
     }
     Ok(Some(toolset))

@@ -78,7 +78,7 @@ pub async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> {
             what: "WebKit",
             needed: false,
             state: State::Missing,
-            remedy: "there is none to be driven: no system's package of it can be, and Safari's \
+            remedy: "not supported: no system's package of it can be driven, and Safari's \
                      driver cannot do what a session needs; an iPhone's Safari can be driven as an app"
                 .to_owned(),
         },
@@ -141,9 +141,9 @@ async fn fix_agent() -> Result<(), CliError> {
     })
 }
 
-/// That there is no folder to install into.
+/// That no folder to install into.
 pub fn nowhere() -> CliError {
-    CliError::infrastructure("there is no folder to install into")
+    CliError::infrastructure("no folder to install into")
         .hint("set PACKTRAIN_HOME or HOME")
 }
 
@@ -169,7 +169,7 @@ async fn node(program: Option<&Path>) -> Finding {
                     "{version} at {path} is too old: playwright-core needs {oldest} or later"
                 )),
                 Some(version) => State::Found(format!("{version} at {path}")),
-                None => State::Unusable(format!("{path} does not tell its version")),
+                None => State::Unusable(format!("{path} does not report its version")),
             }
         }
     };

@@ -81,7 +81,7 @@ fn endpoint(name: &str, settings: &config::IosSettings) -> Result<WdaEndpoint, C
         },
         (None, None) => {
             return Err(CliError::misuse(format!(
-                "devices.ios.{name} says neither `wda` nor `udid`"
+                "devices.ios.{name} has neither `wda` nor `udid`"
             )));
         }
     };

@@ -30,7 +30,7 @@ pub async fn start(
         Some(path) => App::parse_all(&read(path)?, &path.display().to_string()),
         None => App::parse_all(SHOP, SHOP_NAME),
     };
-    let apps = apps.map_err(|error| CliError::files("the app has a mistake", vec![*error.0]))?;
+    let apps = apps.map_err(|error| CliError::files("invalid app", vec![*error.0]))?;
     let faults = match &settings.faults {
         Some(path) => {
             let faults = Faults::parse(&read(path)?, &path.display().to_string());

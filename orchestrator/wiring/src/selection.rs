@@ -71,8 +71,8 @@ impl DeviceSelection<'_> {
                 continue;
             };
             let wrong = || {
-                CliError::misuse(format!("`{word}` is no virtual device"))
-                    .hint("write virtual:android, virtual:ios, or virtual:android:20 for twenty; a thousand is the most")
+                CliError::misuse(format!("invalid virtual device `{word}`"))
+                    .hint("expected virtual:android, virtual:ios, or virtual:android:20 for twenty; a thousand is the most")
             };
             let (name, number) = match rest.split_once(':') {
                 Some((name, number)) => {

@@ -299,7 +299,7 @@ fn write_status(path: &Path, sources: &ToolSources, ended: bool) {
             std::fs::rename(&new, path)
         });
     if let Err(error) = written {
-        tracing::debug!(%error, "how the sources are is not told");
+        tracing::debug!(%error, "cannot report the state of the sources");
     }
 }
 

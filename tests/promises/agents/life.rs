@@ -243,7 +243,7 @@ fn a_daemon_in_a_terminal_ends_by_ctrl_c_and_another_is_refused() {
     assert_eq!(lab.status().unwrap().pid, first.id());
     let second = lab.run(&["daemon"]).expect(2);
     assert!(
-        second.stderr.contains("there is a daemon already"),
+        second.stderr.contains("a daemon is already running"),
         "{second:?}"
     );
     let agent = lab.stdio("holder");

@@ -171,7 +171,7 @@ fn a_computer_without_a_server_is_told_how_to_get_one() {
     let nowhere = lab.folder().join("nowhere");
     command.env("PACKTRAIN_FARM_NATS_SERVER", &nowhere);
     let ended = Ended::from(command.output().unwrap()).expect(2);
-    let error = format!("there is no nats-server at {}", nowhere.display());
+    let error = format!("no nats-server at {}", nowhere.display());
     assert_one_line(&ended, &error, "packtrain doctor --fix");
 }
 

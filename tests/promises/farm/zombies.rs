@@ -115,7 +115,7 @@ fn a_host_that_is_started_anew_knows_nothing_of_what_it_had() {
     scene.restart("h1");
     run.expect(0);
     reported(&run, 4);
-    let known = ["its host h1 is gone", "its host h1 was started anew"];
+    let known = ["its host h1 is gone", "its host h1 was restarted"];
     let causes = causes(&run);
     assert_eq!(causes.len(), 2);
     assert!(

@@ -20,7 +20,7 @@ pub enum WebpError {
     #[error("encode the WebP: {0}")]
     Encode(#[from] image_webp::EncodingError),
     /// It has no pixels, or more than a screen.
-    #[error("{width}x{height} is no size of a screen")]
+    #[error("invalid screen size {width}x{height}")]
     Size {
         /// Its width.
         width: u32,

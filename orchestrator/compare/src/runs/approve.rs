@@ -248,7 +248,7 @@ fn approval(
             .filter(|change| change.kind == ChangeKind::Visual);
         let visual = visual.find(|change| !change.boxes.is_empty());
         let visual = visual.ok_or("it has no boxes to choose from")?;
-        let before = before.ok_or("there is no baseline of which the rest could be kept")?;
+        let before = before.ok_or("no baseline to keep the rest of")?;
         // Parts of a picture say nothing of what the screen holds.
         (tree, defects) = (before.tree, before.entry.defects);
         (picture, parts) = (before.picture, before.entry.boxes);

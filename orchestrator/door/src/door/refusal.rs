@@ -19,7 +19,7 @@ pub enum Refusal {
     #[error("method not allowed")]
     Method(&'static [Method]),
     /// No token, or a wrong one.
-    #[error("a bearer token is needed")]
+    #[error("missing bearer token")]
     Unauthorized,
     /// There is nothing for whoever does not know the address.
     #[error("not found")]

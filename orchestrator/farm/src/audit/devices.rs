@@ -81,7 +81,7 @@ fn out_of_turn(
             [stray, ..] => findings.push(Finding::new(
                 FindingKind::Stale,
                 format!(
-                    "{device} was given step {} at {}, which was nobody's turn",
+                    "{device} was given step {} at {} out of turn",
                     stray.step, stray.at
                 ),
             )),

@@ -42,7 +42,7 @@ pub enum BlobError {
     #[error("the farm's blob {0} is not what its name says")]
     Altered(String),
     /// It says of itself what cannot be.
-    #[error("blob {digest} makes no sense: {why}")]
+    #[error("invalid blob {digest}: {why}")]
     Malformed {
         /// Its digest.
         digest: String,

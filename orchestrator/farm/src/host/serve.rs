@@ -473,7 +473,7 @@ impl Host {
 
     fn answer(&mut self, message: &[u8], live: &Liveness) -> Answer {
         let refused = match serde_json::from_slice(message) {
-            Err(error) => Some(format!("this host does not understand that: {error}")),
+            Err(error) => Some(format!("invalid request: {error}")),
             Ok(Ask::Drain { drain }) => {
                 self.say(live, |advert| advert.draining = drain);
                 None

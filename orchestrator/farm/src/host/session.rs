@@ -87,7 +87,7 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
             }
             Err(FarmError::Silent { .. }) => {}
             Err(error) => {
-                tracing::warn!(%error, session = %to.session, "the end cannot be told");
+                tracing::warn!(%error, session = %to.session, "cannot send the end");
                 break;
             }
         }

@@ -188,7 +188,7 @@ fn parse(message: &Stored) -> Option<(SessionId, Said)> {
         _ => return None,
     };
     if let Said::Unreadable(_, error) | Said::Broken(error) = &said {
-        tracing::warn!(error, "the farm says what nobody understands");
+        tracing::warn!(error, "unknown message from the farm");
     }
     Some((session, said))
 }

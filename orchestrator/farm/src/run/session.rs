@@ -164,7 +164,7 @@ impl Session<'_> {
                     }
                 }
                 () = at(given_up) => {
-                    let cause = "its host did not say how it ended";
+                    let cause = "its host did not report its end";
                     return self.give_up(cause.to_owned()).await;
                 }
                 by = &mut taken => {
@@ -217,7 +217,7 @@ impl Session<'_> {
         bare.values.secrets.clear();
         if let Some(app) = &mut bare.cell.app_file {
             let place = self.inner.files.map(app);
-            let stays = || format!("{} does not travel to hosts", app.display());
+            let stays = || format!("{} cannot be sent to hosts", app.display());
             *app = place.ok_or_else(|| Unfit::because(stays()))?.into();
         }
         let base = base(&order.session);
@@ -279,7 +279,7 @@ impl Session<'_> {
             Said::Ended(host, end) => Some(self.ended(&host, end).await),
             Said::Unreadable(host, _) if !self.is_ours(&host) => None,
             Said::Unreadable(host, why) => {
-                let cause = format!("what {host} said of the session cannot be read: {why}");
+                let cause = format!("invalid message from {host} about the session: {why}");
                 Some(self.give_up(cause).await)
             }
             Said::Broken(why) => Some(self.give_up(why).await),
@@ -300,7 +300,7 @@ impl Session<'_> {
         };
         match end {
             End::Large(_) => {
-                let cause = "its end is none".to_owned();
+                let cause = "malformed end record".to_owned();
                 self.lost(Blame::Host, cause).await
             }
             End::Lost { blame, cause } => self.lost(blame, cause).await,
@@ -402,7 +402,7 @@ impl Session<'_> {
                 }
                 Item::Lost(what) => self.not_kept("a file", &what),
                 Item::Large(_) | Item::Waits(_) | Item::Ended(_) => {
-                    self.damaged = Some("an event of it is none".to_owned());
+                    self.damaged = Some("a malformed event".to_owned());
                 }
             }
         }

@@ -70,7 +70,7 @@ pub enum Refusal {
     #[error("`{0}` is taken by another computer; join by another name")]
     Taken(HostName),
     /// The farm could not do it.
-    #[error("the farm cannot let anybody in: {0}")]
+    #[error("the farm cannot accept new computers: {0}")]
     Broken(String),
 }
 
@@ -90,7 +90,7 @@ pub enum JoinError {
     #[error(transparent)]
     Key(#[from] ServerError),
     /// The server is up, but nobody there lets anybody in.
-    #[error("nobody at {0} lets computers join")]
+    #[error("no server at {0} accepts new computers")]
     Nobody(String),
 }
 

@@ -33,7 +33,7 @@ pub struct Invitation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// It is cut off or no token.
-    #[error("this is no token of a farm; was it copied whole?")]
+    #[error("invalid farm token; was it copied completely?")]
     Malformed,
     /// Another farm's, or nobody's.
     #[error("the token was not made by this farm")]

@@ -182,7 +182,7 @@ fn responses(needed: &InputRequiredResult, call: &LastHeard) -> Result<InputResp
             }
             _ => {
                 return Err(CallError::Answered(
-                    "it asks for a model or for folders, and there are none".to_owned(),
+                    "it asks for a model or for folders, which are not available".to_owned(),
                 ));
             }
         }

@@ -269,7 +269,7 @@ fn no_answer(said: &Value) -> Option<ServerJsonRpcMessage> {
     let is_answer = said.get("result").or_else(|| said.get("error")).is_some();
     let id = said.get("id")?.as_i64()?;
     (is_answer && said.get("method").is_none())
-        .then(|| failed(id, "its answer makes no sense".to_owned()))
+        .then(|| failed(id, "invalid answer".to_owned()))
 }
 
 fn failed(id: i64, message: String) -> ServerJsonRpcMessage {

@@ -153,7 +153,7 @@ impl State {
                 (Blame::HostLost, format!("its host {} is gone", host.name))
             }
             (Some(advert), Some(lease)) if advert.incarnation != lease.incarnation => {
-                let cause = format!("its host {} was started anew", host.name);
+                let cause = format!("its host {} was restarted", host.name);
                 (Blame::HostLost, cause)
             }
             // With what nobody knows any more: the broker that did it is gone.

@@ -520,7 +520,7 @@ async fn f22_a_note_that_is_too_long_is_rejected() {
         let why = agent
             .refused(ANNOTATE, annotation("tap", "ab", &note))
             .await;
-        assert!(why.contains("1 to 500 are allowed"), "{why}");
+        assert!(why.contains("expected 1 to 500"), "{why}");
     }
     assert_eq!(agent.saved("issues").get("toolNotes"), None);
     agent.note("tap", "ab", &"ä".repeat(MAX_NOTE)).await;
