@@ -121,7 +121,9 @@ pub fn named<'a>(config: &'a Config, name: &str) -> Result<&'a packtrain_config:
         let names: Vec<_> = config.matrices.keys().map(String::as_str).collect();
         let meant = did_you_mean(name, names.iter().copied());
         unknown.hint(meant.unwrap_or_else(|| match names.is_empty() {
-            true => "define it under `matrices` in packtrain.yaml; docs/matrix.md shows how".to_owned(),
+            true => {
+                "define it under `matrices` in packtrain.yaml; docs/matrix.md shows how".to_owned()
+            }
             false => format!("available: {}", names.join(", ")),
         }))
     })
@@ -275,8 +277,7 @@ fn refuse_value(
     if says_more && !values.iter().any(|known| known.value == value) {
         let message = format!("{place}: unknown value {axis}={value}");
         let values: Vec<_> = values.iter().map(|known| known.value.as_str()).collect();
-        return Err(CliError::misuse(message)
-            .hint(format!("available: {}", values.join(", "))));
+        return Err(CliError::misuse(message).hint(format!("available: {}", values.join(", "))));
     }
     Ok(())
 }
@@ -293,9 +294,7 @@ fn refuse_odd(expected: &packtrain_config::Expectation, place: &str) -> Result<(
     if let Some(kind) = &expected.kind {
         let known = serde_json::from_value::<ItemKind>(kind.as_str().into());
         if known.is_err() {
-            let odd = CliError::misuse(format!(
-                "{place}.kind: invalid kind `{kind}`"
-            ));
+            let odd = CliError::misuse(format!("{place}.kind: invalid kind `{kind}`"));
             return Err(odd.hint(
                 "expected one of missing, added, name, value, state, order, out_of_view, into_view, \
                  untranslated, raw_key, matches",
@@ -431,17 +430,15 @@ fn chosen(
             .filter(|part| !part.is_empty())
         {
             let Some((axis, value)) = part.split_once('=') else {
-                return Err(
-                    CliError::misuse(format!("invalid --cell `{text}`"))
-                        .hint("expected AXIS=VALUE,AXIS=VALUE"),
-                );
+                return Err(CliError::misuse(format!("invalid --cell `{text}`"))
+                    .hint("expected AXIS=VALUE,AXIS=VALUE"));
             };
             let Some(known) = axes.iter().find(|known| known.name == axis) else {
                 let names: Vec<_> = axes.iter().map(|axis| axis.name.as_str()).collect();
-                return Err(CliError::misuse(format!(
-                    "`--cell {text}`: unknown axis `{axis}`"
-                ))
-                .hint(format!("available: {}", names.join(", "))));
+                return Err(
+                    CliError::misuse(format!("`--cell {text}`: unknown axis `{axis}`"))
+                        .hint(format!("available: {}", names.join(", "))),
+                );
             };
             if !known.values.iter().any(|known| known == value) {
                 let values = known.values.join(", ");

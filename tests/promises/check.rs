@@ -259,7 +259,12 @@ fn a_broken_pattern_is_shown_where_it_stands() {
     let said = checked("web_waitForUrl: { pattern: \"product(\" }", 3);
     has(
         &said,
-        &["a.trail.yaml:6:38", "not a regular expression", "^", "hint:"],
+        &[
+            "a.trail.yaml:6:38",
+            "not a regular expression",
+            "^",
+            "hint:",
+        ],
     );
     // What a template fills in is not known yet.
     let text = "config: { memory: { n: \"1)\" } }\ntrail:\n  - step: \"x\"\n    recording:\n      web:\n        - web_waitForUrl: { pattern: \"product({{n}}\" }\n";
@@ -343,10 +348,7 @@ fn a_run_with_a_matrix_of_its_own_does_not_ask_for_that_of_a_trail() {
     );
     let run = ["run", "a.trail.yaml", "-d", "virtual:android", "--list"];
     let said = lab.run(&run).expect(3).stderr;
-    has(
-        &said,
-        &["a.trail.yaml:1:11", "unknown matrix `nowhere`"],
-    );
+    has(&said, &["a.trail.yaml:1:11", "unknown matrix `nowhere`"]);
     let axis = ["--axis", "colorScheme=dark"];
     lab.run(&[run.as_slice(), &axis].concat()).expect(0);
     // What is wrong with its axes is told at once.

@@ -216,7 +216,10 @@ fn where_there_is_no_farm_each_command_says_so_in_one_line() {
     for command in commands {
         let said = run(&lab, command).expect(3).stderr;
         let hint = "hint: `packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's\n";
-        assert_eq!(said, format!("error: no farm is configured for this user\n{hint}"));
+        assert_eq!(
+            said,
+            format!("error: no farm is configured for this user\n{hint}")
+        );
         let elsewhere = [command, &["--farm", nobody]].concat();
         let said = run(&lab, &elsewhere).expect(2).stderr;
         assert!(

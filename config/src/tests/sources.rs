@@ -420,10 +420,7 @@ fn a_line_for_a_shell_is_refused_and_a_path_with_spaces_is_not() {
             "command: npx -y x, args: [y]",
             "hint: use a list: [npx, -y, x]",
         ),
-        (
-            "command: /bin/sh -c x",
-            "program `/bin/sh -c x` not found",
-        ),
+        ("command: /bin/sh -c x", "program `/bin/sh -c x` not found"),
         ("command: ''", "mcpServers.a.command: must not be empty"),
         (
             "command: []",

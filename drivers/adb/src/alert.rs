@@ -69,8 +69,8 @@ impl AndroidDevice {
         deadline: Instant,
     ) -> Result<()> {
         let screen = self.read(deadline).await?;
-        let dialog = find(&screen.tree)
-            .ok_or_else(|| unmet("answer the alert: no alert on the screen"))?;
+        let dialog =
+            find(&screen.tree).ok_or_else(|| unmet("answer the alert: no alert on the screen"))?;
         let answered = match dialog.button(accept, button) {
             Some(button) => self.agent.touch(button.at, None, deadline).await,
             // Back says no to most dialogs without such a button.
@@ -100,7 +100,12 @@ impl AndroidDevice {
                 return Ok(());
             }
             if Instant::now() + ALERT_POLL >= limit {
-                let stays = || unmet(format!("answer the alert {:?}: it is still open", dialog.text));
+                let stays = || {
+                    unmet(format!(
+                        "answer the alert {:?}: it is still open",
+                        dialog.text
+                    ))
+                };
                 return Err(doubt.unwrap_or_else(stays));
             }
             tokio::time::sleep(ALERT_POLL).await;

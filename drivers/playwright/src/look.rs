@@ -49,7 +49,9 @@ pub(crate) async fn look(
                 .await?;
             Ok(Observation::Json(json!({ "count": count, "text": null })))
         }
-        (None, None) => Err(DriverError::Invalid("missing `nodeSelector` or `ref`".to_owned())),
+        (None, None) => Err(DriverError::Invalid(
+            "missing `nodeSelector` or `ref`".to_owned(),
+        )),
     }
 }
 

@@ -87,10 +87,7 @@ fn spelling_hides_no_scheme() {
         "http://a.b/\u{85}",
     ] {
         let refused = refusal(&plain, address).unwrap_or_else(|| panic!("{address:?}"));
-        assert_eq!(
-            refused,
-            "agents may not open a URL with control characters"
-        );
+        assert_eq!(refused, "agents may not open a URL with control characters");
     }
     // Whole, these are nothing: without a scheme nothing can be opened.
     for address in [

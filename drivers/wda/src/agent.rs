@@ -182,7 +182,10 @@ impl Agent {
             self.app = None;
         }
         Err(Failure::Driver(DriverError::Lost {
-            cause: format!("{}: another client took the session {most} times", request.doing),
+            cause: format!(
+                "{}: another client took the session {most} times",
+                request.doing
+            ),
             hint: Some(hint.to_owned()),
         }))
     }

@@ -245,10 +245,7 @@ async fn ask(
         None => Ok(answer),
         Some(error) => Err(LockdownError::Refused {
             request: name.to_owned(),
-            error: error
-                .as_string()
-                .unwrap_or("no reason given")
-                .to_owned(),
+            error: error.as_string().unwrap_or("no reason given").to_owned(),
         }),
     }
 }

@@ -67,7 +67,10 @@ async fn a_client_that_keeps_taking_the_session_is_blamed(device: &mut Device) {
     device.inject("{ match: { route: 'GET .*/source' }, do: session_killed }");
     let error = device.err(SNAPSHOT).await;
     let (cause, hint) = lost(&error);
-    assert_eq!(cause, "read the screen: another client took the session 3 times");
+    assert_eq!(
+        cause,
+        "read the screen: another client took the session 3 times"
+    );
     assert!(hint.contains("another client"), "{hint}");
 }
 

@@ -199,9 +199,8 @@ pub async fn ask_for<T: DeserializeOwned>(
     wants: Wants,
 ) -> Result<T, CliError> {
     let answer = ask(socket, project, wants).await?.answer;
-    serde_json::from_value(answer).map_err(|error| {
-        CliError::infrastructure("invalid answer from the daemon").because(&error)
-    })
+    serde_json::from_value(answer)
+        .map_err(|error| CliError::infrastructure("invalid answer from the daemon").because(&error))
 }
 
 /// The devices that the daemon has for a project, or else the phones that it has for others, with who

@@ -95,10 +95,9 @@ impl Place {
         }
         let path = self.folder.display();
         Err(
-            CliError::infrastructure(format!("{path} is not a folder private to you"))
-                .hint(format!(
-                    "it holds what lets programs drive your devices: chmod 700 {path}"
-                )),
+            CliError::infrastructure(format!("{path} is not a folder private to you")).hint(
+                format!("it holds what lets programs drive your devices: chmod 700 {path}"),
+            ),
         )
     }
 

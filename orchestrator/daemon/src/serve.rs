@@ -111,7 +111,10 @@ pub async fn serve<S: Answers>(
     });
     place.announce(&state).map_err(|error| failed(&error))?;
     if options.is_watched {
-        render::say(&format!("{}: press Ctrl-C to stop", place.folder().display()));
+        render::say(&format!(
+            "{}: press Ctrl-C to stop",
+            place.folder().display()
+        ));
     }
     let mut looking = tokio::time::interval(LOOK);
     let mut disuse = Disuse::new(options.idle);

@@ -32,7 +32,7 @@ const TOOLSET_NAME: std::ops::RangeInclusive<usize> = 2..=50;
 ///
 /// `factory` makes what handles a session, or one request of the revision 2026-07-28. It may be asked
 /// more than once a request, and so has to be cheap and to change nothing. An error of the kind
-/// `NotFound` says that unknown toolset. When `closing` is cancelled everything ends.
+/// `NotFound` says that the toolset is unknown. When `closing` is cancelled everything ends.
 pub fn mcp<S, F>(factory: F, sessions: Sessions, closing: CancellationToken) -> Router
 where
     S: ServerHandler + Send + 'static,

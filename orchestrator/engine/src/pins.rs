@@ -29,10 +29,7 @@ pub fn check_driver(name: &str) -> Result<(), String> {
         Some((known, None)) => Err(format!("unsupported driver {known}")),
         None => {
             let usable = DRIVERS.iter().filter(|(_, platform)| platform.is_some());
-            Err(format!(
-                "unknown driver `{name}`; {}",
-                advice(name, usable)
-            ))
+            Err(format!("unknown driver `{name}`; {}", advice(name, usable)))
         }
     }
 }

@@ -180,9 +180,7 @@ impl Desk {
             false => meant,
         };
         if meant.is_empty() {
-            return Err(format!(
-                "unknown device `{word}`; device_list shows all"
-            ));
+            return Err(format!("unknown device `{word}`; device_list shows all"));
         }
         let mut why = Vec::new();
         let mut fitting = Vec::new();

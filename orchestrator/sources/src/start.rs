@@ -218,9 +218,10 @@ impl StartOrder {
 
     async fn http_once(&self, launch: &Launch, log: &SourceLog) -> Result<HttpStart, StartError> {
         let picked = match &self.settings.port {
-            Port::Auto => Some(free_port().map_err(|error| {
-                StartError::new(format!("no free port: {error}"), log)
-            })?),
+            Port::Auto => Some(
+                free_port()
+                    .map_err(|error| StartError::new(format!("no free port: {error}"), log))?,
+            ),
             Port::Fixed(port) => Some(*port),
             Port::Printed(_) => None,
         };

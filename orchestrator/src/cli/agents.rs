@@ -22,12 +22,12 @@ pub(crate) struct AgentsArgs {
 
 #[derive(Debug, Subcommand)]
 enum AgentsCommand {
-    /// Print a token for one agent over HTTP, which is told apart by it
+    /// Print a token that identifies one agent over HTTP
     Token {
-        /// What to call it: 1 to 64 letters, digits, - and _
+        /// The agent's name: 1 to 64 letters, digits, - and _
         name: String,
     },
-    /// End one: its devices are given back, its runs stop
+    /// Disconnect an agent: its devices are released, its runs stop
     End {
         /// Its id, as `packtrain agents` shows it
         id: String,
@@ -45,15 +45,19 @@ pub(crate) fn run(args: &AgentsArgs, context: &Context) -> Result<Exit, CliError
 
 fn end(id: &str, context: &Context) -> Result<Exit, CliError> {
     let Some(state) = client::running()? else {
-        return Err(CliError::misuse("no daemon is running, so there are no agents"));
+        return Err(CliError::misuse(
+            "no daemon is running, so there are no agents",
+        ));
     };
     let wants = Wants::EndAgent(id.to_owned());
     let asked = client::ask_for(&state.socket, context.project_key(), wants);
     let ended: serde_json::Value = runtime::block_on(asked)?;
     match ended["ended"].as_bool() {
         Some(true) => Ok(Exit::Passed),
-        _ => Err(CliError::misuse(format!("unknown agent `{id}`"))
-            .hint("`packtrain agents` lists them")),
+        _ => {
+            Err(CliError::misuse(format!("unknown agent `{id}`"))
+                .hint("`packtrain agents` lists them"))
+        }
     }
 }
 

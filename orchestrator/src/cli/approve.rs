@@ -32,15 +32,15 @@ pub(crate) struct ApproveArgs {
     #[arg(long, value_name = "NAME=VALUE,..")]
     cell: Vec<String>,
 
-    /// Only the change with this letter, as `packtrain compare` tells it; repeatable
+    /// Only the change with this letter, as `packtrain compare` shows it; repeatable
     #[arg(long, value_name = "LETTER")]
     cluster: Vec<String>,
 
-    /// Only this part of the picture; repeatable, with --step
+    /// Only this part of the screenshot; repeatable, with --step
     #[arg(long = "box", value_name = "N", requires = "step")]
     boxes: Vec<usize>,
 
-    /// Say what would be written, and write nothing
+    /// Show what would be written without writing it
     #[arg(long)]
     dry_run: bool,
 

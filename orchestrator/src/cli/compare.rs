@@ -55,7 +55,7 @@ pub(crate) struct CompareArgs {
 enum FailOn {
     /// How a trail ended.
     Outcome,
-    /// What a screen holds.
+    /// Content of screens.
     Tree,
     /// Layout defects.
     Defect,

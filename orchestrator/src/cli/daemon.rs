@@ -43,7 +43,7 @@ pub(crate) struct DaemonArgs {
 
 #[derive(Debug, Args)]
 struct Serving {
-    /// End after so many minutes without anybody; 0 is never [default: 10, in a terminal never]
+    /// Stop after this many idle minutes; 0 is never [default: 10, in a terminal never]
     #[arg(long, value_name = "MINUTES")]
     idle: Option<u64>,
 
@@ -54,22 +54,22 @@ struct Serving {
 
 #[derive(Debug, Subcommand)]
 enum DaemonCommand {
-    /// Start it, if it is not there
+    /// Start the daemon, unless it runs
     Start {
         /// Do not wait until it is up
         #[arg(long, hide = true)]
         detach: bool,
-        /// End after so many minutes without anybody; 0 is never [default: 10]
+        /// Stop after this many idle minutes; 0 is never [default: 10]
         #[arg(long, value_name = "MINUTES")]
         idle: Option<u64>,
     },
-    /// Say whether it is there, and where agents reach it over HTTP
+    /// Show whether it runs, and where agents reach it over HTTP
     Status {
         /// How to print it; JSON has the token
         #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
         format: Format,
     },
-    /// End it; devices are given back, sessions and runs of agents end
+    /// Stop it: devices are released, sessions and runs of agents end
     Stop,
 }
 
@@ -154,7 +154,9 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
                 listed::data(json!({ "running": false }));
             }
             (Format::Text, true) => render::say("the daemon is starting or ending"),
-            (Format::Text, false) => render::say("no daemon is running; `packtrain mcp` starts one"),
+            (Format::Text, false) => {
+                render::say("no daemon is running; `packtrain mcp` starts one")
+            }
         }
         return Ok(Exit::Passed);
     };

@@ -18,7 +18,7 @@ use crate::{render, runtime};
 install for a user. Browsers, Node and adb come from the system's packages."
 )]
 pub(crate) struct DoctorArgs {
-    /// Install what can be installed without being root
+    /// Install what can be installed without root
     #[arg(long)]
     fix: bool,
 

@@ -50,7 +50,7 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "URL", env = "PACKTRAIN_FARM")]
     farm: Option<String>,
 
-    /// What lets this computer in, the first time
+    /// The token that lets this computer join, needed once
     #[arg(
         long,
         requires = "farm",
@@ -60,7 +60,7 @@ pub(crate) struct HostArgs {
     )]
     token: Option<String>,
 
-    /// What the host is called [default: the computer's name]
+    /// The host's name [default: the computer's name]
     #[arg(long, value_name = "NAME")]
     name: Option<HostName>,
 
@@ -80,19 +80,19 @@ pub(crate) struct Offer {
     )]
     pub(crate) devices: Vec<String>,
 
-    /// What its devices are called: lab=berlin; repeatable
+    /// A label of its devices: lab=berlin; repeatable
     #[arg(long = "label", value_name = "KIND=WORD", value_parser = label)]
     pub(crate) labels: Vec<(String, String)>,
 
-    /// How many sessions at once [default: as many as the devices take]
+    /// How many sessions at once [default: as many as the devices allow]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) sessions: Option<u32>,
 
-    /// How many of these in browsers [default: by memory and cores]
+    /// How many of them in browsers [default: by memory and cores]
     #[arg(long, value_name = "N")]
     pub(crate) browsers: Option<u32>,
 
-    /// Let trails of anybody on the farm run commands of this computer
+    /// Let any trail on the farm run commands on this computer
     #[arg(long = "allow-commands")]
     pub(crate) allows_commands: bool,
 }
@@ -325,7 +325,8 @@ fn label(text: &str) -> Result<(String, String), String> {
 /// The computer's name, as far as it can be a host's.
 pub(crate) fn own_name() -> Result<HostName, CliError> {
     let unknown = || {
-        CliError::misuse("this computer's name is not a valid host name").hint("name it with `--name`")
+        CliError::misuse("this computer's name is not a valid host name")
+            .hint("name it with `--name`")
     };
     let name = nix::unistd::gethostname().map_err(|_| unknown())?;
     host_name(&name.to_string_lossy()).ok_or_else(unknown)

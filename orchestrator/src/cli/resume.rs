@@ -23,8 +23,8 @@ use crate::shutdown::Interrupts;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A run on a farm outlives its process: its sessions that have ended are read \
-again, those that have not are asked for again. The journal is written anew, whole.
+    after_help = "A run on a farm outlives its process: sessions that have ended are read again, the \
+others are requested again. The journal is rewritten as a whole.
 
 Examples:
   packtrain resume 20261122-203621-9x3p
@@ -38,7 +38,7 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "URL")]
     farm: Option<String>,
 
-    /// A secret of the run, once more: they are stored nowhere; repeatable
+    /// A secret of the run, given again since secrets are not stored; repeatable
     #[arg(long, value_name = "NAME[=VALUE]", value_parser = secret)]
     secret: Vec<(String, String)>,
 
@@ -54,7 +54,7 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Events as lines of JSON on standard output (json), or progress for people (text)
+    /// Progress for people (text), or events as lines of JSON on standard output (json)
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 

@@ -33,8 +33,8 @@ const NONE: [&str; 4] = ["[]", "{}", "null", "~"];
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Makes tools/NAME with a server, a tool, its test and a trail that calls it, and adds the \
-server to packtrain.yaml, which it makes where there is none.\n\nExamples:
+    after_help = "Creates tools/NAME with a server, a tool, its test and a trail that calls it, and \
+adds the server to packtrain.yaml, which is created if missing.\n\nExamples:
   packtrain tool new --lang py shop_openForm
   packtrain tool new --lang ts shop_openForm --sdk packtrain-sdk-0.1.0.tgz"
 )]
@@ -107,7 +107,9 @@ impl Language {
         if let (Some(given), None) = (given, &path)
             && !is_version(given)
         {
-            let error = CliError::misuse(format!("invalid --sdk {given:?}: neither an existing path nor a version"));
+            let error = CliError::misuse(format!(
+                "invalid --sdk {given:?}: neither an existing path nor a version"
+            ));
             return Err(error.hint(what));
         }
         if let Some(path) = &path
@@ -191,7 +193,9 @@ pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Exit, CliError> {
     }
     // Its name is that of a file and of a function, beside `server` and what languages know.
     if !name.contains('_') || name.starts_with("test_") {
-        let error = CliError::misuse(format!("invalid tool name `{name}`: expected `app_verbNoun`"));
+        let error = CliError::misuse(format!(
+            "invalid tool name `{name}`: expected `app_verbNoun`"
+        ));
         return Err(error.hint("begin with the app: `myapp_signIn`"));
     }
     let workspace = context.workspace(Flags::default())?;

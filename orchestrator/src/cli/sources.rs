@@ -20,15 +20,15 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --watch or --run, every source is started, asked for its tools, and ended. \
-Exit code 2 when one of them does not start."
+    after_help = "Without --watch or --run, every source is started, asked for its tools, and \
+stopped. Exit code 2 when one of them does not start."
 )]
 pub(crate) struct SourcesArgs {
     /// Show the sources of a run instead: its id, or `latest`
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
 
-    /// Show them again and again until the run ends [run: latest unless --run is given]
+    /// Keep showing them until the run ends [run: latest unless --run is given]
     #[arg(long)]
     watch: bool,
 

@@ -123,10 +123,7 @@ fn check(value: &Value, on: Option<Platform>, found: &mut Vec<SelectorProblem>) 
             continue;
         }
         let (span, hint) = match pattern {
-            Some(value) => (
-                value.span,
-                "quote literal text with `\\Q` and `\\E`",
-            ),
+            Some(value) => (value.span, "quote literal text with `\\Q` and `\\E`"),
             None => (value.span, "leave it out"),
         };
         found.push(SelectorProblem {

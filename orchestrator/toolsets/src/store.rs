@@ -406,9 +406,7 @@ fn read(folder: &Path, name: &ToolsetName) -> Result<Option<SavedToolset>, Store
     }
     if toolset.tools.len() > MAX_TOOLS {
         let count = toolset.tools.len();
-        return Err(odd(format!(
-            "has {count} tools; the limit is {MAX_TOOLS}"
-        )));
+        return Err(odd(format!("has {count} tools; the limit is {MAX_TOOLS}")));
     }
     Ok(Some(toolset))
 }

@@ -143,8 +143,7 @@ async fn fix_agent() -> Result<(), CliError> {
 
 /// That no folder to install into.
 pub fn nowhere() -> CliError {
-    CliError::infrastructure("no folder to install into")
-        .hint("set PACKTRAIN_HOME or HOME")
+    CliError::infrastructure("no folder to install into").hint("set PACKTRAIN_HOME or HOME")
 }
 
 /// The folder for what is installed for a user.

@@ -105,7 +105,7 @@ fn the_first_action_that_fails_ends_it_and_says_what_was_done() {
         let typing = |text: &str| json!({ "action": "type", "ref": field(&seen), "value": text });
         let actions = json!([typing("one"), missing, typing("two")]);
         let told = refused(agent.call("act", acting(&lease, actions)));
-        let words = "action 2 of 3 failed: Button \"Nowhere\" did not appear within 0.0 s\n";
+        let words = "action 2 of 3 failed: Button \"Nowhere\" was not found within 0.0 s\n";
         assert!(told.starts_with(words), "{told}");
         assert!(told.contains("1 of 3 done\n"), "{told}");
         assert!(told.contains("<one>"), "what the screen shows now: {told}");

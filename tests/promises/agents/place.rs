@@ -51,8 +51,7 @@ fn a_folder_that_others_may_enter_is_refused() {
         for words in [&["daemon", "start"][..], &["daemon"], &["mcp"]] {
             let told = lab.run(words).expect(2);
             assert!(
-                told.stderr
-                    .contains("is not a folder private to you"),
+                told.stderr.contains("is not a folder private to you"),
                 "{told:?}"
             );
             assert!(told.stderr.contains("chmod 700"), "{told:?}");

@@ -294,11 +294,7 @@ fn what_is_no_expression_no_token_and_no_farm_is_told_before_anything_is_asked()
         );
     }
     let ended = lab.run(&["farm", "token"]).expect(3);
-    assert!(
-        ended.stderr.contains("no farm in "),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("no farm in "), "{}", ended.stderr);
     let ended = lab.run(&["farm", "token", "--ttl", "0s"]).expect(3);
     assert!(
         ended

@@ -62,7 +62,9 @@ impl FromStr for Role {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|role| role.word() == text);
-        found.ok_or_else(|| format!("invalid role `{text}`: expected host, run, viewer, operator or broker"))
+        found.ok_or_else(|| {
+            format!("invalid role `{text}`: expected host, run, viewer, operator or broker")
+        })
     }
 }
 

@@ -55,15 +55,11 @@ impl Element {
             }
         }
         if text.is_none() && id.is_none() {
-            return Err(CommandError::invalid(
-                "missing `text` or `id`",
-            ));
+            return Err(CommandError::invalid("missing `text` or `id`"));
         }
         let exact = exact.unwrap_or(false);
         if exact && text.is_none() {
-            return Err(CommandError::invalid(
-                "`exact` needs `text`",
-            ));
+            return Err(CommandError::invalid("`exact` needs `text`"));
         }
         Ok(Self { text, id, exact })
     }

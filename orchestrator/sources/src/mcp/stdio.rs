@@ -268,8 +268,7 @@ impl<'de> Deserialize<'de> for Batch {
 fn no_answer(said: &Value) -> Option<ServerJsonRpcMessage> {
     let is_answer = said.get("result").or_else(|| said.get("error")).is_some();
     let id = said.get("id")?.as_i64()?;
-    (is_answer && said.get("method").is_none())
-        .then(|| failed(id, "invalid answer".to_owned()))
+    (is_answer && said.get("method").is_none()).then(|| failed(id, "invalid answer".to_owned()))
 }
 
 fn failed(id: i64, message: String) -> ServerJsonRpcMessage {

@@ -21,13 +21,13 @@ use crate::{render, runtime};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
-#[command(after_help = "A host that is drained takes nothing new; its sessions come to their end.")]
+#[command(after_help = "A drained host takes no new sessions; those under way finish.")]
 pub(crate) struct DrainArgs {
     /// The host
     #[arg(value_name = "HOST")]
     host: HostName,
 
-    /// Let it take sessions again
+    /// Give it sessions again
     #[arg(long)]
     undo: bool,
 
@@ -42,7 +42,7 @@ pub(crate) struct QuarantineArgs {
     #[arg(value_name = "DEVICE")]
     device: DeviceId,
 
-    /// Why, for everybody who waits for it
+    /// The reason, shown to runs that wait for it
     #[arg(long, value_name = "TEXT", default_value = "set by an operator")]
     cause: String,
 
@@ -69,8 +69,11 @@ pub(super) fn drain(args: &DrainArgs, context: &Context) -> Result<Exit, CliErro
 /// `packtrain farm quarantine`.
 pub(super) fn quarantine(args: &QuarantineArgs, context: &Context) -> Result<Exit, CliError> {
     let DeviceKey { host, device } = DeviceKey::named(&args.device).ok_or_else(|| {
-        CliError::misuse(format!("invalid device `{}`: expected a host after `@`", args.device))
-            .hint("`packtrain farm devices` shows devices with their hosts: android/1@mac-1")
+        CliError::misuse(format!(
+            "invalid device `{}`: expected a host after `@`",
+            args.device
+        ))
+        .hint("`packtrain farm devices` shows devices with their hosts: android/1@mac-1")
     })?;
     let ask = Ask::Quarantine {
         device,

@@ -67,8 +67,7 @@ pub(crate) fn ttl_on(replicas: usize) -> Duration {
 /// This user's folder of farms.
 pub(crate) fn farms() -> Result<PathBuf, CliError> {
     let state = wiring::state_folder().ok_or_else(|| {
-        CliError::infrastructure("no folder to keep the farm in")
-            .hint("set XDG_STATE_HOME or HOME")
+        CliError::infrastructure("no folder to keep the farm in").hint("set XDG_STATE_HOME or HOME")
     })?;
     Ok(state.join("farm"))
 }

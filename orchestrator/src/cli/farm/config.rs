@@ -26,7 +26,7 @@ adds users: give each server its folder and each user its file, and have the ser
 configuration again (`nats-server --signal reload`)."
 )]
 pub(crate) struct ConfigArgs {
-    /// How many servers: 1, or 3 that keep the same
+    /// How many servers: 1, or 3 that replicate each other
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
     nodes: u8,
 
@@ -38,11 +38,11 @@ pub(crate) struct ConfigArgs {
     #[arg(long = "user", value_name = "ROLE:NAME", value_parser = user)]
     users: Vec<(Role, HostName)>,
 
-    /// The folder to write to, which holds the farm's secrets from then on
+    /// The folder to write to, which will hold the farm's secrets
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 
-    /// Where a server finds its folder
+    /// The folder's path on a server
     #[arg(long, default_value = "/etc/nats", value_name = "FOLDER")]
     at: PathBuf,
 

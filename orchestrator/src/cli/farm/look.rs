@@ -43,7 +43,7 @@ pub(crate) struct LookArgs {
     #[command(flatten)]
     which: Which,
 
-    /// Print it again whenever it changes, until Ctrl-C
+    /// Print again on every change, until Ctrl-C
     #[arg(long)]
     watch: bool,
 }
@@ -60,7 +60,7 @@ Examples:
   packtrain farm why 'os>=17.4 & model~\"iPhone*\"'"
 )]
 pub(crate) struct WhyArgs {
-    /// What a device has to be
+    /// The expression that devices have to match
     #[arg(value_name = "EXPR")]
     on: String,
 

@@ -35,15 +35,15 @@ const END_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "On loopback, the default, nobody else reaches the farm. With --listen it is \
-encrypted, and the line is printed with which another computer joins."
+    after_help = "On loopback, the default, no other computer can reach the farm. With --listen it \
+is encrypted, and the command with which another computer joins is printed."
 )]
 pub(crate) struct UpArgs {
     /// Address and port for other computers: 0.0.0.0, or 192.0.2.7:4222
     #[arg(long, value_name = "ADDR", value_parser = listen)]
     listen: Option<SocketAddr>,
 
-    /// The folder of the farm: what is stored, its secret, its users [default: this user's]
+    /// The farm's folder: its data, secret and users [default: this user's]
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
 

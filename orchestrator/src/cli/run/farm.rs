@@ -34,12 +34,12 @@ const DEVICES_POLL: Duration = Duration::from_millis(500);
 #[derive(Debug, Args)]
 #[command(next_help_heading = "On a farm")]
 pub(crate) struct FarmRequest {
-    /// Run on the devices of a farm: this one, or the one that is configured
+    /// Run on the devices of a farm [default URL: the configured farm]
     #[arg(long, value_name = "URL", num_args = 0..=1)]
     farm: Option<Option<String>>,
 
-    /// What devices have to be: 'android & api>=33' [default: any that the trails are for, or what the
-    /// configuration says]
+    /// Which devices to use: 'android & api>=33' [default: all that the trails are for, or the
+    /// configured expression]
     #[arg(long, value_name = "EXPR", requires = "farm")]
     pub(super) on: Option<String>,
 
@@ -47,7 +47,7 @@ pub(crate) struct FarmRequest {
     #[arg(long, value_name = "N", requires = "farm", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) count: Option<u32>,
 
-    /// Wait until so many devices match
+    /// Wait until N devices match
     #[arg(long, value_name = "N", requires = "farm", value_parser = clap::value_parser!(u32).range(1..))]
     min_devices: Option<u32>,
 }
@@ -221,10 +221,10 @@ pub(crate) async fn resume(
     let plan = prepared.plan(resume.devices, None, Some(run.clone()))?;
     let is_same = |plan: &Plan| plan.fingerprint() == resume.plan;
     let Some(mut plan) = plan.filter(is_same) else {
-        return Err(CliError::misuse(format!(
-            "run {run} cannot be resumed: its plan has changed"
-        ))
-        .hint("use the same version of packtrain and the same secrets, or run it anew"));
+        return Err(
+            CliError::misuse(format!("run {run} cannot be resumed: its plan has changed"))
+                .hint("use the same version of packtrain and the same secrets, or run it anew"),
+        );
     };
     // As it was said then, by whichever file or variable.
     plan.options.retries = resume.retries;
@@ -296,8 +296,10 @@ async fn carry_out(
 
 /// What a process says that comes back to a run of somebody else's.
 fn carried_on(run: &RunId, by: &str) -> CliError {
-    CliError::infrastructure(format!("run {run} is being continued by another process: {by}"))
-        .hint("its journal, verdict and reports are there; this process wrote none")
+    CliError::infrastructure(format!(
+        "run {run} is being continued by another process: {by}"
+    ))
+    .hint("its journal, verdict and reports are there; this process wrote none")
 }
 
 /// Says why nothing of the run is under way, whenever that changes.

@@ -75,11 +75,8 @@ impl<'a> Prepared<'a> {
         }
         let has_cells = requested.iter().any(|trail| trail.matrix.is_some());
         if !has_cells && !wanted.cells.is_empty() {
-            let refused =
-                CliError::misuse("`--cell` needs a matrix");
-            return Err(
-                refused.hint("add `--matrix`, `--axis` or `config.matrix` in the trail")
-            );
+            let refused = CliError::misuse("`--cell` needs a matrix");
+            return Err(refused.hint("add `--matrix`, `--axis` or `config.matrix` in the trail"));
         }
         if has_cells && config.run.shard == Sharding::Split {
             let refused =

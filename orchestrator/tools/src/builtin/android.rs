@@ -152,7 +152,9 @@ async fn adb_shell(arguments: AdbShell, call: &Call<'_>) -> Result<Answer, ToolE
     if let Some(app) = &run_as
         && !is_package(app)
     {
-        return Err(ToolError::failed("invalid `runAs`: expected a package name"));
+        return Err(ToolError::failed(
+            "invalid `runAs`: expected a package name",
+        ));
     }
     let shell = AndroidCommand::Shell {
         argv: command,

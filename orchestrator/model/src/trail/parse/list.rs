@@ -135,10 +135,7 @@ impl Reader<'_> {
             .iter()
             .any(|entry| !entry.value.is_empty());
         if mapping.get("step").is_none() && !has_tools {
-            self.misplaced(
-                entry,
-                "empty trailhead: `step` or `tools` is missing",
-            );
+            self.misplaced(entry, "empty trailhead: `step` or `tools` is missing");
             return None;
         }
         Some(trailhead)

@@ -83,9 +83,7 @@ fn each_mistake_has_a_message_a_place_and_advice() {
         ),
         (
             "trail: [{recordable: true}]\n",
-            Some(
-                "1:9: error: empty step: `step` or `verify` is missing | describe what to do",
-            ),
+            Some("1:9: error: empty step: `step` or `verify` is missing | describe what to do"),
         ),
         (
             "trail: [{stp: a}]\n",
@@ -183,9 +181,7 @@ fn each_mistake_has_a_message_a_place_and_advice() {
         ),
         (
             "trailhead: {recording: {}}\ntrail: [{step: a}]\n",
-            Some(
-                "1:12: error: empty trailhead: `step` is missing | describe what to do",
-            ),
+            Some("1:12: error: empty trailhead: `step` is missing | describe what to do"),
         ),
         (
             "just words\n",

@@ -110,9 +110,9 @@ impl Schedule {
                 None => None,
             };
             for number in 0..times {
-                let when = first
-                    .later(every, number)
-                    .ok_or_else(|| wrong("`after` and `every` must both be shares or both be times"))?;
+                let when = first.later(every, number).ok_or_else(|| {
+                    wrong("`after` and `every` must both be shares or both be times")
+                })?;
                 faults.push(Fault {
                     when,
                     deed,

@@ -78,10 +78,11 @@ impl Stage {
             CliError::infrastructure(format!("cannot write {}", folder.display())).because(&error)
         };
         if folder.join("logs").exists() {
-            return Err(
-                CliError::misuse(format!("{} already holds a rehearsal", folder.display()))
-                    .hint("name another folder, or remove it"),
-            );
+            return Err(CliError::misuse(format!(
+                "{} already holds a rehearsal",
+                folder.display()
+            ))
+            .hint("name another folder, or remove it"));
         }
         std::fs::create_dir_all(folder.join("logs")).map_err(failed)?;
         std::fs::create_dir_all(folder.join("trails")).map_err(failed)?;

@@ -108,9 +108,8 @@ async fn drag_to(arguments: DragTo, call: &Call<'_>) -> Result<Answer, ToolError
             let node = lookup(&found.snapshot, &target)
                 .ok_or_else(|| unknown(call, &found.snapshot, &target))?;
             let bounds = found.snapshot.tree.get(node).and_then(|node| node.bounds);
-            let bounds = bounds.ok_or_else(|| {
-                ToolError::failed(format!("{} has no bounds", quoted(&target)))
-            })?;
+            let bounds = bounds
+                .ok_or_else(|| ToolError::failed(format!("{} has no bounds", quoted(&target))))?;
             whole(bounds.center())
         }
         (None, Some(x), Some(y)) => (x, y),

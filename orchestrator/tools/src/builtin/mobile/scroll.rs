@@ -65,9 +65,7 @@ impl ScrollUntilTextIsVisible {
         };
         let id = self.id.and_then(present);
         if says.is_none() && id.is_none() {
-            return Err(ToolError::failed(
-                "missing `text`, `textRegex` or `id`",
-            ));
+            return Err(ToolError::failed("missing `text`, `textRegex` or `id`"));
         }
         Ok(Words {
             says,

@@ -26,11 +26,10 @@ const KEYS: &str = "Alt AltGraph AltLeft AltRight ArrowDown ArrowLeft ArrowRight
 impl Navigate {
     pub(super) fn rule(self) -> Result<(), InvalidArgument> {
         match self.action {
-            Navigation::Goto if self.url.trim().is_empty() => Err(InvalidArgument::new(
-                "url",
-                "missing `url`",
-            )
-            .hint("add `url`, or `action: BACK` or `action: FORWARD`")),
+            Navigation::Goto if self.url.trim().is_empty() => {
+                Err(InvalidArgument::new("url", "missing `url`")
+                    .hint("add `url`, or `action: BACK` or `action: FORWARD`"))
+            }
             Navigation::Goto | Navigation::Back | Navigation::Forward => Ok(()),
         }
     }
@@ -74,11 +73,10 @@ impl VerifyValue {
     pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
         named(&self.target())?;
         match self.kind {
-            VerifyKind::Attribute if self.attribute.is_empty() => Err(InvalidArgument::new(
-                "attribute",
-                "`attribute` is empty",
-            )
-            .hint("add `attribute`, such as `attribute: href`")),
+            VerifyKind::Attribute if self.attribute.is_empty() => {
+                Err(InvalidArgument::new("attribute", "`attribute` is empty")
+                    .hint("add `attribute`, such as `attribute: href`"))
+            }
             VerifyKind::Attribute | VerifyKind::Text | VerifyKind::Value => Ok(()),
         }
     }

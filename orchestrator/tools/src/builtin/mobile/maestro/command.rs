@@ -91,9 +91,7 @@ impl MaestroCommand {
             "clearState" => Self::ClearState(None),
             "waitForAnimationToEnd" => Self::WaitForAnimationToEnd(None),
             known if NAMES.contains(&known) => {
-                return Err(E::custom(format!(
-                    "missing value of `{known}`"
-                )));
+                return Err(E::custom(format!("missing value of `{known}`")));
             }
             unknown => return Err(unknown_command(unknown)),
         })
