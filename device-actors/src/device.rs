@@ -50,7 +50,7 @@ impl DeviceSpec {
     }
 }
 
-/// Whoever waits for the device.
+/// The caller that waits for the device.
 pub(crate) struct Waiter {
     pub(crate) reply: oneshot::Sender<Result<Lease, LeaseError>>,
     pub(crate) reason: watch::Sender<WaitReason>,
@@ -148,7 +148,7 @@ impl DeviceActor {
             }
             Effect::Refuse(ticket, error) => {
                 if let Some(waiter) = self.waiters.remove(&ticket) {
-                    // Whoever does not wait any more needs no answer.
+                    // A caller that stopped waiting needs no answer.
                     let _ = waiter.reply.send(Err(error));
                 }
             }
@@ -287,7 +287,7 @@ impl Handler<Acquire> for DeviceActor {
             waiter,
         } = message;
         if !self.specs.contains_key(&connector) {
-            // It was removed meanwhile. Whoever does not wait any more needs no answer.
+            // It was removed meanwhile. A caller that stopped waiting needs no answer.
             let _ = waiter.reply.send(Err(LeaseError::Removed(id)));
             return;
         }

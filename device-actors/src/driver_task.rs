@@ -139,7 +139,7 @@ impl DriverTask {
                 break died;
             }
         };
-        // Whoever still waits for an answer learns at once that there will be none.
+        // A caller still waiting for an answer learns at once that there will be none.
         drop(session.commands);
         report(Event::SessionClosing(gate.token()));
         let ended = match &died {

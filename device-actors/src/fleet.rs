@@ -267,7 +267,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Leases a device and connects it. Whoever asks first gets it first; whoever cannot have it
+    /// Leases a device and connects it. First come, first served; a caller that cannot have it
     /// waits until `deadline`. Dropping the returned future leaves the queue.
     ///
     /// # Errors
@@ -334,7 +334,7 @@ impl Fleet {
         self.shared.changes.subscribe()
     }
 
-    /// Takes a device away from whoever has it by this fleet; what is under way is cancelled, and the
+    /// Revokes the lease that this fleet gave of a device; what is under way is cancelled, and the
     /// session ended.
     ///
     /// # Errors

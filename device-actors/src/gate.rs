@@ -91,7 +91,7 @@ impl Gate {
         self.closed.cancelled()
     }
 
-    /// Notes what the driver died of, for whoever asks after the one who was answered.
+    /// Notes what the driver died of, for callers after the one that was answered.
     pub(crate) fn die(&self, error: &DriverError) {
         let _ = self.died.set(error.clone());
     }

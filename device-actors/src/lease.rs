@@ -30,7 +30,7 @@ pub enum LeaseError {
     /// It could not be connected.
     #[error("{0}")]
     NotConnected(DriverError),
-    /// Whoever asked gave up.
+    /// The caller gave up.
     #[error("cancelled")]
     Cancelled,
     /// It was taken out of the fleet.
@@ -160,7 +160,7 @@ impl Lease {
             context: CommandContext { deadline, cancel },
             reply,
         });
-        // A full queue is an answer, not something to wait for: whoever floods a device learns it.
+        // A full queue is an answer, not something to wait for: a caller that floods a device learns it.
         self.commands
             .try_send(queued)
             .map_err(|error| match error {

@@ -31,9 +31,9 @@ pub(crate) enum Event {
         holder: String,
         deadline: Instant,
     },
-    /// Whoever asked does not wait any more.
+    /// The caller stopped waiting.
     Left(Ticket),
-    /// The lease of whoever has it by this connector is to be taken away.
+    /// The lease that was given through this connector is to be revoked.
     Revoked(ConnectorId),
     /// Time went by.
     Woken,
@@ -67,11 +67,11 @@ pub(crate) enum Effect {
     Connect { deadline: Instant },
     /// End the driver; its session, if there is one, first.
     StopDriver,
-    /// Give the connected device to whoever has the ticket.
+    /// Give the connected device to the ticket's holder.
     Grant { ticket: Ticket, token: FencingToken },
     /// End the current lease.
     CloseSession,
-    /// Tell whoever has the ticket that there will be no lease.
+    /// Tell the ticket's holder that there will be no lease.
     Refuse(Ticket, LeaseError),
     /// Nothing will happen any more.
     Finish,
@@ -217,7 +217,7 @@ impl DeviceLifecycle {
         effects
     }
 
-    /// Does what can be done for whoever waits.
+    /// Does what can be done for the callers that wait.
     fn serve(&mut self, at: Moment, todo: &mut Vec<Effect>) {
         if self.shut_down.is_some() {
             return;

@@ -34,7 +34,7 @@ impl CommandContext {
         }
     }
 
-    /// For the parts of a command: whoever waits inside is done a little earlier, by `most` at most, and
+    /// For the parts of a command: an inner wait ends a little earlier, by `most` at most, and
     /// can say what it waited for.
     pub fn early(&self, most: Duration) -> Self {
         let early = (self.remaining() / 20).min(most);

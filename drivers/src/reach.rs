@@ -1,5 +1,5 @@
-//! Which addresses a session may open, and which files of this computer it may touch, where whoever
-//! asked for it may not do just anything. Knows nothing of who that is.
+//! Which addresses a session may open, and which files of this computer it may touch, for callers
+//! whose rights are limited. Knows nothing of who they are.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

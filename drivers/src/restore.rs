@@ -1,5 +1,5 @@
 //! What settings of a device were before a matrix changed them, in a file: it outlives this
-//! process, so that whoever connects to the device next can put them back.
+//! process, so that the next process to connect to the device can restore them.
 //!
 //! Knows no setting: a driver gives them names and puts them back.
 

@@ -13,7 +13,7 @@ use crate::render::{self, Color};
 /// How long is waited for an opener to say that it failed. One that goes on is the browser itself.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Starts its arguments away from whoever called it, and writes down how they ended. What is killed
+/// Starts its arguments detached from its caller, and writes down how they ended. What is killed
 /// with this program are its descendants, and a browser is nobody's.
 const APART: &str = r#"("$@" </dev/null >/dev/null 2>&1; echo $?) &"#;
 

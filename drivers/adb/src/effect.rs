@@ -1,6 +1,6 @@
 //! Actions that were sent and never answered: the screen tells whether they took effect.
 //!
-//! What had not been sent is simply sent again, by whoever sends it. What had been is never done
+//! What had not been sent is simply sent again, by its sender. What had been is never done
 //! twice on a guess: it is done again only where the screen shows that it was not done, and where
 //! nobody can tell the device is lost.
 

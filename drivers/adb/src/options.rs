@@ -22,7 +22,7 @@ pub enum StartServer {
     /// When none runs and it would run on this computer.
     #[default]
     IfNeeded,
-    /// Whoever wants one starts it.
+    /// The caller starts one if needed.
     Never,
 }
 

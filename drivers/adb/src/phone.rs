@@ -293,7 +293,7 @@ impl Phone {
         }
         let limit = deadline.min(Instant::now() + GREETING_TIMEOUT);
         let new = Arc::new(Link::connect(address, keys, limit).await?);
-        // However long ago it was cut, whoever drives the device hears of it once.
+        // However long ago it was cut, the driver's owner hears of it once.
         if link.replace(Arc::clone(&new)).is_some() {
             let what = "the connection was cut; the device came back".to_owned();
             self.report(DeviceEvent::Reconnected { what });
@@ -350,7 +350,7 @@ impl Phone {
         })
     }
 
-    /// Tells whoever drives the device that it was away.
+    /// Tells the driver's owner that the device was away.
     pub(crate) fn report_reconnection(&self, error: &WireError) {
         match self.route {
             Route::Server { .. } => self.report(DeviceEvent::Reconnected {
@@ -361,7 +361,7 @@ impl Phone {
         }
     }
 
-    /// Tells whoever drives the device what happened on it.
+    /// Tells the driver's owner what happened on the device.
     pub(crate) fn report(&self, event: DeviceEvent) {
         if let Some(events) = &self.events {
             events.report(event);
@@ -470,7 +470,7 @@ impl Phone {
         else {
             return;
         };
-        // Whoever only looks at a device brings none back that somebody has just disconnected.
+        // Only looking at devices must not reconnect one that was just disconnected.
         if self.events.is_none() || !serial.contains(':') || serial.contains(' ') {
             return;
         }

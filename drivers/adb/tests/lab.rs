@@ -310,7 +310,7 @@ impl Device {
         }
     }
 
-    /// Has whoever connects next do it with these settings altered.
+    /// Makes the next connection use altered settings.
     pub async fn altered(&mut self, alter: impl FnOnce(&mut AdbOptions)) {
         let mut options = settings(self.way, self.server.as_ref(), &self.folder);
         alter(&mut options);

@@ -421,7 +421,7 @@ pub(crate) fn similar<'a>(list: &'a str, wanted: &str) -> Vec<String> {
         .filter(|(score, _)| *score > 0)
         .collect();
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    // A number of now may be another element's for whoever took a snapshot.
+    // A current number may be another element's in the caller's snapshot.
     let bare = |line: &'a str| match line
         .strip_prefix("[e")
         .and_then(|rest| rest.split_once("] "))

@@ -254,7 +254,7 @@ pub(crate) async fn install(context: &BrowserContext) -> Result<(), Error> {
         .await
 }
 
-/// Lets a page's own document answer whoever reaches Playwright's world of it.
+/// Lets a page's own document answer scripts in Playwright's world of it.
 pub(crate) async fn open(page: &Page) -> Result<bool, Error> {
     ask(page, String::new(), json!({ "do": "open" }), FRAME_TIMEOUT).await
 }

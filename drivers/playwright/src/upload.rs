@@ -1,4 +1,4 @@
-//! Files that a page is given. Whoever asks, they lie below the folder of the trail or the working
+//! Files that a page is given. For every caller they lie below the folder of the trail or the working
 //! directory, and no part of their path is hidden there.
 
 use std::path::PathBuf;

@@ -46,7 +46,7 @@ fn judged(listening: &[Listening]) -> Listener {
         return Listener::Nobody;
     }
     let (own, foreign): (Vec<_>, Vec<_>) = listening.iter().partition(|one| one.is_own);
-    // Whoever connects by a name may reach either address of loopback.
+    // A client that connects by name may reach either loopback address.
     let reachable = |address: IpAddr| address.is_loopback() || address.is_unspecified();
     if foreign.iter().any(|one| reachable(one.address)) {
         return Listener::Other;

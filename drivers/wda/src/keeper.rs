@@ -1,4 +1,4 @@
-//! One WebDriverAgent a simulator, whoever comes: a process of its own starts it, has its lock, and
+//! One WebDriverAgent per simulator for all users: a process of its own starts it, has its lock, and
 //! ends it after its last user. What users need to know of that process is in [`place`].
 //!
 //! Knows nothing of devices and sessions. docs/decisions/0023.

@@ -111,7 +111,7 @@ impl WdaPool {
         let mut connectors = self.connect_all(&endpoints, &simulators)?;
         if let Some(why) = unlisted {
             tracing::warn!(error = why, "simulators were not listed");
-            // What may be a simulator is not started as a phone, beside whoever uses it.
+            // What may be a simulator is not started as a phone while in use.
             let is_unknown = |endpoint: &WdaEndpoint| {
                 endpoint.is_of_system() && !plugged_in.iter().any(|udid| endpoint.is(udid))
             };

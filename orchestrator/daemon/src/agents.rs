@@ -26,7 +26,7 @@ const NAME_LETTERS: usize = 80;
 const REQUESTERS: usize = 256;
 const REQUESTERS_OF_ONE: usize = 128;
 
-/// Changes that may wait for whoever tells them.
+/// Changes that may wait to be sent.
 const UPDATES: usize = 64;
 
 /// Something that an agent may want to hear of.
@@ -360,7 +360,7 @@ impl Agents {
         }
     }
 
-    /// The agent of whoever comes by single requests, taken in when it is not known.
+    /// The agent of a client of single requests, registered when unknown.
     ///
     /// # Errors
     /// When there are too many.
@@ -386,7 +386,7 @@ impl Agents {
         Ok(everybody.add(Transport::Requests, project, None, Some(who)))
     }
 
-    /// The agent of whoever comes by single requests, when it is known.
+    /// The agent of a client of single requests, when known.
     pub(crate) fn known_requester(&self, who: &Requester) -> Option<Arc<Agent>> {
         self.0.lock().requester(who)
     }

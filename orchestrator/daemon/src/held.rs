@@ -138,7 +138,7 @@ impl Held {
             &giving_up,
             |reason| {
                 on_wait(device, reason);
-                // Whoever waits for itself waits in vain.
+                // A holder that waits for itself waits in vain.
                 let has_own =
                     matches!(&reason.state, DeviceState::Leased(has) if agent.is_titled(&has.name));
                 is_own = has_own && agent.keeps(device);
@@ -210,7 +210,7 @@ impl Held {
         let (ready, is_ready) = oneshot::channel();
         let (slot, failure) = (Arc::clone(&session), Arc::clone(&unwritten));
         let (over, ended) = (closing.clone(), closed.clone());
-        // Whoever asks for it may go away meanwhile: it is begun, and it is ended.
+        // The caller may go away meanwhile: it is begun, and it is ended.
         work.spawn(async move {
             let _ended = ended.drop_guard();
             // The tools stay as long as what calls them.

@@ -23,7 +23,7 @@ use super::agents::{Agent, Agents, Present, Requester, Transport, Update};
 use super::project::{self, Checks, Project, Using};
 use super::wire::{DeviceNews, ProjectKey};
 
-/// How long whoever has no session may be silent.
+/// How long a client without a session may be silent.
 const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
 /// The most runs and checks of agents at once: each is a process.
 const RUNS: usize = 64;
@@ -33,11 +33,11 @@ const CHECKS: usize = 2;
 const TOOLS_PAUSE: Duration = Duration::from_millis(250);
 /// How long a project that nobody uses stays open.
 const LONGEST_UNUSED: Duration = Duration::from_secs(10 * 60);
-/// How long whoever was answered may take to go, and how often it is looked whether they have.
+/// How long a client may take to leave after its answer, and how often that is checked.
 const GIVE_UP_TIMEOUT: Duration = Duration::from_millis(500);
 const GIVE_UP_POLL: Duration = Duration::from_millis(10);
 
-/// What there is of one project. Whoever opens or closes it has the lock.
+/// What there is of one project. Opening or closing it takes the lock.
 #[derive(Default)]
 struct Place {
     open: Option<Open>,
@@ -92,7 +92,7 @@ pub struct Hub {
     pub agents: Agents,
     /// Held for moments only.
     projects: Mutex<BTreeMap<ProjectKey, Arc<tokio::sync::Mutex<Place>>>>,
-    /// The phones of all projects: whoever has one has it before all others.
+    /// The phones of all projects: the holder of one has it before all others.
     phones: SharedDevices,
     arbiter: ArbiterHandle,
     checks: Checks,
@@ -168,7 +168,7 @@ impl Hub {
         Ok(Using::of(Arc::clone(&open.project)))
     }
 
-    /// Waits until nobody uses a project, for the moment that it takes whoever was answered to go.
+    /// Waits until nobody uses a project, for the moment that a client takes to leave after its answer.
     ///
     /// # Errors
     /// When somebody uses it still.
@@ -189,7 +189,7 @@ impl Hub {
         given_up.map_err(|_| self.changed(old))
     }
 
-    /// Closes a project; whoever waits for the token waits for that.
+    /// Closes a project; waiting for the token waits for that.
     fn end_project(&self, project: &Arc<Project>) -> CancellationToken {
         let closed = CancellationToken::new();
         let (project, told) = (Arc::clone(project), closed.clone());
@@ -321,7 +321,7 @@ impl Hub {
         self.agents.left(session);
     }
 
-    /// The agent of whoever comes by single requests, when it has a device or a run.
+    /// The agent of a client of single requests, when it has a device or a run.
     ///
     /// # Errors
     /// When the endpoint's toolset is not there any more.
@@ -339,7 +339,7 @@ impl Hub {
         Ok(Some(agent))
     }
 
-    /// The agent of whoever comes by single requests.
+    /// The agent of a client of single requests.
     ///
     /// # Errors
     /// When there are too many, or the endpoint's toolset is not there any more.

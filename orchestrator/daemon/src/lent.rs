@@ -37,7 +37,7 @@ pub struct LoanRequest {
     wait: Duration,
 }
 
-/// What whoever has the device wants of it.
+/// What the holder of the device asks for.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Order {
@@ -50,7 +50,7 @@ enum Order {
     Cancel,
 }
 
-/// What whoever wants the device is told.
+/// What the caller that wants the device is told.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum News {
@@ -67,7 +67,7 @@ enum News {
     },
 }
 
-/// Lends a device until whoever has it hangs up.
+/// Lends a device until its holder hangs up.
 pub(crate) async fn lend(
     request: LoanRequest,
     hub: &Arc<Hub>,

@@ -42,7 +42,7 @@ pub struct DaemonState {
     pub token: String,
     /// Where this user's commands reach it.
     pub socket: PathBuf,
-    /// Where it and its tool sources look for programs: the `PATH` of whoever started it.
+    /// Where it and its tool sources look for programs: the `PATH` of the process that started it.
     #[serde(default)]
     pub search_path: String,
 }
@@ -162,7 +162,7 @@ impl Place {
         }
     }
 
-    /// Takes away what was announced, by whomever: whoever has the lock may.
+    /// Removes the announcement of any process: the lock's holder may.
     pub fn clear(&self) {
         for path in [self.state_file(), self.socket()] {
             // It may be gone.
@@ -190,7 +190,7 @@ impl Place {
         let _ = std::fs::remove_file(&new);
         let mut file = private().write(true).create_new(true).open(&new)?;
         file.write_all(tokens.owner().as_bytes())?;
-        // Whoever was first at the same moment was first.
+        // Of two at the same moment, the first wins.
         let linked = std::fs::hard_link(&new, &path);
         let _ = std::fs::remove_file(&new);
         match linked {

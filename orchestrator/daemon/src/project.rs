@@ -55,7 +55,7 @@ pub struct Project {
     writes: Arc<SourceWrites>,
     /// Told of, too, when its tools are known.
     toolbox: watch::Sender<Arc<Toolbox>>,
-    /// Whoever reads the files anew has it.
+    /// Held while the files are read again.
     reading: tokio::sync::Mutex<()>,
     arbiter: ArbiterHandle,
     /// Cancelled when it is closed.
@@ -163,7 +163,7 @@ impl Project {
         })
     }
 
-    /// Whether what it was opened with is what there is now, besides the files that whoever comes has read.
+    /// Whether what it was opened with is what there is now, besides the files that the new client has read.
     /// Blocks.
     pub(crate) fn is_current(&self) -> bool {
         let mut made_of = self.files.lock();
@@ -253,7 +253,7 @@ impl Project {
         tools
     }
 
-    /// Where sessions are carried out, for whoever asks for them; with the tools that they need to stay.
+    /// Where sessions are carried out, for any caller; with the tools that they need to stay.
     ///
     /// # Errors
     /// As [`Project::tools`].
@@ -331,7 +331,7 @@ impl Project {
     pub async fn close(&self) {
         self.closing.cancel();
         self.fleet.shutdown(DEVICES_TIMEOUT).await;
-        // Whoever reads the files anew may put another one in place.
+        // A reader of the changed files may replace it.
         let _reading = self.reading.lock().await;
         self.known_toolbox().close().await;
         self.wiring.close().await;

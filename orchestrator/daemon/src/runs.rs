@@ -431,7 +431,7 @@ const fn word(outcome: &packtrain_model::Outcome) -> &'static str {
     }
 }
 
-/// This program, in the project's folder, as whoever opened the project configures it.
+/// This program, in the project's folder, as the client that opened the project configures it.
 fn ours(
     project: &Project,
     name: &str,

@@ -55,10 +55,10 @@ pub struct ServeOptions {
 
 /// What answers agents by the Model Context Protocol.
 pub trait Answers: ServerHandler {
-    /// For whoever is at the other end of a connection.
+    /// For the client at the other end of a connection.
     fn connected(hub: &Arc<Hub>, agent: &Arc<Agent>) -> Self;
 
-    /// For whoever came over HTTP. Cheap, and changes nothing.
+    /// For a client over HTTP. Cheap, and changes nothing.
     fn visited(hub: &Arc<Hub>, visitor: &Visitor, project: ProjectKey) -> Self;
 }
 
@@ -149,7 +149,7 @@ pub async fn serve<S: Answers>(
     Ok(Exit::Passed)
 }
 
-/// The right to be the daemon. Whoever was started in the background has it once the one before has
+/// The right to be the daemon. A daemon started in the background has it once the one before has
 /// ended.
 async fn lock(place: &Place, is_watched: bool) -> Result<File, CliError> {
     let begun = Instant::now();
@@ -160,7 +160,7 @@ async fn lock(place: &Place, is_watched: bool) -> Result<File, CliError> {
             return Ok(lock);
         }
         let longest = match is_watched {
-            // Whoever looks whether there is one has the lock for a moment.
+            // A process that checks for a daemon has the lock for a moment.
             true => LOOK_TIMEOUT,
             false => LOCK_TIMEOUT,
         };

@@ -32,7 +32,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a daemon that was told to stop a session may say nothing.
 const UNHEARD_TIMEOUT: Duration = Duration::from_secs(40);
 
-/// Carries out a session; it ends when whoever asked for it hangs up.
+/// Carries out a session; it ends when its caller hangs up.
 pub(crate) async fn carry_out(
     request: SessionRequest,
     hub: &Arc<Hub>,

@@ -145,7 +145,7 @@ mod tests {
         for _ in 0..2 {
             assert!(sources.explain("a/calls.log", false, false));
         }
-        // Whoever depends on it reads it then.
+        // Its dependents read it then.
         let read = HashSet::from(["a/calls.log".into()]);
         assert!(sources.0.explain(Vec::new(), false, Some(&read)));
         assert!(!sources.explain("a/calls.log", false, false));

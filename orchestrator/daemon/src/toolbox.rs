@@ -103,7 +103,7 @@ impl Toolbox {
             // Before anybody is answered: what is different now they have written while they started.
             let (files, writes) = (Arc::clone(&self.files), Arc::clone(&self.writes));
             let looking = tokio::task::spawn_blocking(move || is_current(&files, &writes, true));
-            // What is not explained is for whoever asks next.
+            // What is not explained is left to the next caller.
             let _ = looking.await;
             started
         });

@@ -182,7 +182,7 @@ async fn serve(connection: TcpStream, inside: Arc<Inside>, seat: Arc<Seat>) {
     loop {
         tokio::select! {
             biased;
-            // Whoever breaks off has what it wanted.
+            // A client that disconnects has what it wanted.
             _ = http.as_mut() => return,
             _ = tick.tick() => {}
             () = seat.taken.cancelled() => return,

@@ -1,5 +1,5 @@
 //! The Model Context Protocol over HTTP, both of its eras at one address: rmcp's transport, set up in
-//! one place, with sessions that belong to whoever opened them. Stands behind a [`door`](super::door).
+//! one place, with sessions that belong to the client that opened them. Stands behind a [`door`](super::door).
 
 mod sessions;
 mod visit;

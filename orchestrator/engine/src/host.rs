@@ -55,8 +55,8 @@ pub enum DeviceChangeKind {
     Joined,
 }
 
-/// Where a session's events and files go, in order. It is bounded: a session waits when whoever
-/// keeps them is slow.
+/// Where a session's events and files go, in order. It is bounded: a session waits when its reader
+/// is slow.
 #[derive(Clone)]
 pub struct SessionOutput {
     to: To,
@@ -88,7 +88,7 @@ impl SessionOutput {
         Self::to(To::Journal(journal))
     }
 
-    /// An output to a run that is elsewhere, for whoever takes it there. The session waits while so many
+    /// An output to a run that is elsewhere, for its transport. The session waits while so many
     /// messages do.
     pub fn elsewhere(waiting: usize) -> (Self, mpsc::Receiver<SessionMessage>) {
         let (to, messages) = mpsc::channel(waiting);

@@ -231,7 +231,7 @@ impl<'a> Invoker<'a> {
         if let Some(why) = (tool.spec()).unusable_on(device.id.platform(), &device.driver) {
             return Err(ToolError::failed(format!("`{}` {why}", request.tool)));
         }
-        // Whoever calls for somebody may do no more than they.
+        // A caller on behalf of another may do no more than that one.
         for caller in [&session.caller, &request.caller] {
             if let Some(refusal) = caller.refusal(tool.spec()) {
                 return Err(refusal);

@@ -48,7 +48,7 @@ pub enum Followed {
 pub struct Follower {
     wanted: Wanted,
     consumer: Option<Consumer>,
-    /// A consumer that is being made; not lost when whoever waits looks elsewhere for a moment.
+    /// A consumer that is being made; not lost when the waiter is dropped for a moment.
     making: Option<AbortOnDropHandle<Result<Consumer, FarmError>>>,
     tries: u32,
     caught_up: bool,

@@ -28,7 +28,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(2);
 /// whether the request was carried out.
 pub(crate) const ACK_TIMEOUT: Duration = Duration::from_secs(1);
 /// The pauses before a connection that was not let in is tried again: a server that reads its users
-/// again, because somebody joins, refuses whoever is just connecting.
+/// again, because a computer joins, refuses new connections for a moment.
 const LET_IN_DELAYS: [Duration; 4] = [
     Duration::from_millis(100),
     Duration::from_millis(250),
@@ -89,7 +89,7 @@ impl std::fmt::Debug for Credentials {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// Whoever answers, or, with `tls://`, whom the system trusts.
+    /// Any server, or, with `tls://`, one that the system trusts.
     #[default]
     System,
     /// Certificates that lead to one of this file (PEM); always encrypted.

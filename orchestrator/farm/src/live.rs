@@ -47,7 +47,7 @@ pub struct Liveness {
 /// How a key is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
-    /// Whoever has it.
+    /// Its holder.
     Over,
     /// Only if nobody has it.
     Free,
@@ -175,7 +175,7 @@ impl Renewing {
                     // It had expired, or was put by us: written anew at once.
                     self.due = sent;
                 }
-                // Tried again; whoever asks sees that the moment has passed.
+                // Tried again; callers see that the moment has passed.
                 Err(error) => {
                     tracing::debug!(%error, subject = self.subject, "not renewed");
                     self.due = Instant::now() + MARGIN;

@@ -392,7 +392,7 @@ impl Link {
                 Ok(subjects) => return Ok(subjects),
                 Err::<_, InfoError>(error) => error,
             };
-            // Whoever makes it may just have been started.
+            // The process that makes it may just have been started.
             let cause = error
                 .source()
                 .and_then(|cause| cause.downcast_ref::<jetstream::Error>());

@@ -13,7 +13,7 @@ const EVERY: Duration = Duration::from_secs(10);
 /// The most of a message, in characters.
 const LETTERS: usize = 200;
 
-/// Tells whoever called how it goes on.
+/// Reports progress to the caller.
 pub(super) struct Reporter {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
@@ -54,7 +54,7 @@ impl Reporter {
             number += 1.0;
             let mut progress = ProgressNotificationParam::new(token.clone(), number);
             progress.message = Some(said.borrow_and_update().clone());
-            // Whoever is gone is not told.
+            // A client that is gone is not told.
             let _ = self.peer.notify_progress(progress).await;
         }
     }

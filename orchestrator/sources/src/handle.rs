@@ -204,7 +204,7 @@ impl Source {
         let device = &session.lease.device().id;
         let key = ScopeKey::of(self.scope, device, &session.id);
         let late = || self.unavailable("did not get ready before the session's time was over", &[]);
-        // Whoever waits for a callback holds a place already, here or at another source: one that needed
+        // A caller that waits for a callback holds a place already, here or at another source: one that needed
         // another could wait for ever.
         let mut admitted = is_callback.then_some(None);
         let mut is_wanted = false;
@@ -273,7 +273,7 @@ impl Source {
         }
     }
 
-    /// Who the process is for that is started to see what the source has: whoever comes first.
+    /// Who the process is for that is started to list the source's tools: the first caller.
     pub(super) fn first_key(&self) -> ScopeKey {
         match &self.options.first {
             Some((session, device)) => ScopeKey::of(self.scope, device, session),

@@ -116,7 +116,7 @@ impl<P: Clone> SourceLifecycle<P> {
         match event {
             Event::Wanted(key, device) => self.wanted(key, device, &mut todo),
             Event::Started(slot, Ok((process, listing))) => match self.place(slot) {
-                // Whoever it was for is gone.
+                // Its caller is gone.
                 None => todo.push(Effect::Stop(process)),
                 Some((_, _, place)) => {
                     place.life = Life::Ready(process);

@@ -117,7 +117,7 @@ pub(super) struct McpClient {
     watched: Arc<Watched>,
     /// As long as the connection is there.
     notices: mpsc::WeakSender<Notice>,
-    /// What the server says unasked; for whoever looks after it.
+    /// The server's notifications, for its supervisor.
     pub(super) told: Option<mpsc::Receiver<Notice>>,
     /// Says when tools change, on connections where that has to be asked for.
     _listening: Option<AbortOnDropHandle<()>>,
@@ -246,7 +246,7 @@ fn streamable_http(
     // The admission of calls is the source's; this is for what goes on besides.
     config.max_concurrent_requests = concurrency.saturating_mul(2).max(64);
     config.custom_headers = all;
-    // A server that is gone is told at once: whoever started it knows whether it comes back.
+    // A lost server is reported at once: its starter knows whether it comes back.
     let mut once = FixedInterval::default();
     once.max_times = Some(1);
     once.duration = Duration::from_millis(100);

@@ -351,7 +351,7 @@ impl UnderWay<'_> {
                     pending.hear();
                 }
                 Some(callback) = invocation.callbacks.recv(), if serving.is_none() => {
-                    // Whoever sent it may be gone by its turn.
+                    // Its sender may be gone by its turn.
                     if callback.answer.is_closed() {
                         continue;
                     }

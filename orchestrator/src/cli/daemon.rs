@@ -110,13 +110,13 @@ pub(crate) fn run(args: &DaemonArgs, context: &Context) -> Result<Exit, CliError
     }
 }
 
-/// Starts one that outlives whoever asked: this process ends at once, and the daemon is nobody's child.
+/// Starts one that outlives its caller: this process ends at once, and the daemon has no parent.
 fn start(idle: Option<u64>) -> Result<(), CliError> {
     let failed =
         |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);
     let place = Place::of_user()?;
     place.prepare()?;
-    // Whoever is ending may still have something to say.
+    // A daemon that is ending may still have something to say.
     let log = std::fs::File::options()
         .create(true)
         .append(true)

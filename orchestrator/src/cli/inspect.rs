@@ -249,8 +249,8 @@ struct Chosen {
     wiring: Option<Wiring>,
 }
 
-/// That the daemon has given none of these phones to somebody: whoever connects them besides drives them
-/// under that one's hands.
+/// That the daemon has lent none of these phones: a second connection would drive them
+/// under their holder's hands.
 ///
 /// # Errors
 /// When it has.

@@ -128,7 +128,7 @@ impl Keeper {
     /// Takes in where a device is now; answers whether it may say anew what it is.
     fn learn(&mut self, id: &DeviceId, state: Option<&DeviceState>) -> bool {
         match state {
-            // Whoever took it out of the fleet has it leave: its namesake may have joined by now.
+            // What took it out of the fleet has it leave: its namesake may have joined by now.
             None => self.devices.down(id),
             Some(DeviceState::Ready) => return true,
             Some(DeviceState::Dead { .. }) => {

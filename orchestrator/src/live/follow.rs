@@ -209,7 +209,7 @@ impl Followed {
             tokio::time::sleep_until(old.next).await;
         }
         let run = Arc::clone(self);
-        // Whoever goes away leaves the lock to what is being made.
+        // A client that goes away leaves the lock to what is being made.
         let making = tokio::task::spawn_blocking(move || {
             let mut shown = shown;
             let moment = match shown.take() {

@@ -102,7 +102,7 @@ pub struct SessionScope {
     at_end: Mutex<Vec<Box<dyn Send>>>,
 }
 
-/// Calls tools by name in a session: the only way to them, whoever asks.
+/// Calls tools by name in a session: the only way to them, for every caller.
 pub trait Invoke: Send + Sync {
     /// Calls a tool.
     ///

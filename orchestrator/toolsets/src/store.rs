@@ -242,7 +242,7 @@ impl ToolsetStore {
         toolset.created_at.get_or_insert_with(|| now.clone());
         toolset.last_modified = Some(now);
         let owned = folder.clone();
-        // Once begun it comes to its end, whoever has stopped waiting.
+        // Once begun it completes, even if the caller has stopped waiting.
         let writing = tokio::task::spawn_blocking(move || {
             let written = write(&owned, &name, &toolset).map(|()| toolset);
             drop(lock);

@@ -13,7 +13,7 @@ use packtrain_virtual::latency::Latency;
 
 use crate::descriptors;
 
-/// The example shop, for whoever names no app.
+/// The example shop, the default app.
 const SHOP: &str = include_str!("../../../examples/shop/app.yaml");
 const SHOP_NAME: &str = "examples/shop/app.yaml";
 

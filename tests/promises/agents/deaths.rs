@@ -95,7 +95,7 @@ fn agents_of_every_kind_are_ended_by_hand() {
         [AgentLab::stdio, AgentLab::http, AgentLab::requests];
     for connect in kinds {
         let going = connect(&lab, "going");
-        // Whoever makes single requests is known from the first.
+        // A client of single requests is known from the first.
         going.does("device_list", json!({}));
         let id = lab.agent("going").unwrap()["id"].clone();
         let id = id.as_str().unwrap();

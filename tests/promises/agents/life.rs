@@ -1,4 +1,4 @@
-//! The daemon's life: whoever needs it starts it, there is one, and it leaves nothing behind, however it
+//! The daemon's life: the first client starts it, there is one, and it leaves nothing behind, however it
 //! ends.
 
 use std::io::{BufRead as _, BufReader};

@@ -1,4 +1,4 @@
-//! Where the daemon is: nobody else may enter, and whoever is of another build is told so.
+//! Where the daemon is: only its user may enter, and a client of another build is told so.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;

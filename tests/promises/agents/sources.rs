@@ -1,5 +1,5 @@
 //! Tool sources in the daemon: their tools are tools of every agent, and what they call back reaches
-//! the device of whoever called them.
+//! the device of their caller.
 
 use packtrain_tests::agent_lab::AgentLab;
 use packtrain_tests::{repository, until};

@@ -1,4 +1,4 @@
-//! SIGSTOP for longer than keys live, and SIGCONT: whoever comes back to what is others' by now does
+//! SIGSTOP for longer than keys live, and SIGCONT: a process that comes back to what is others' by now does
 //! nothing to it.
 
 use chrono::Utc;
@@ -20,7 +20,7 @@ fn scene() -> (Scene, String) {
 }
 
 /// A run with a session under way on each of the four phones, and both of `h1` in the midst of a
-/// step: whoever is stopped now has no command on its way.
+/// step: a process stopped now has no command on its way.
 fn busy(scene: &Scene, trail: &str, sessions: usize) -> FarmRun {
     let run = scene.run(trail, sessions);
     run.until_told("session_started", 4);

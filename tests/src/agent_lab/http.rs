@@ -110,7 +110,7 @@ impl Http {
                 }
                 let is_own = told["params"]["progressToken"] == id;
                 let to = if is_own { &to } else { &shared.tell };
-                // Whoever has stopped listening does not mind.
+                // A listener that has stopped does not mind.
                 let _ = to.send(told);
             });
             if answered.is_none() && status != 200 {

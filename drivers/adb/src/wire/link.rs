@@ -192,7 +192,7 @@ impl Shared {
             (Kind::Open, _) => {
                 self.send(&Packet::new(Kind::Close, 0, packet.arg0, Bytes::new()));
             }
-            // Granted after whoever asked had left: the service must not run on.
+            // Granted after the caller left: the service must not keep running.
             (Kind::Okay, None) => {
                 let close = Packet::new(Kind::Close, packet.arg1, packet.arg0, Bytes::new());
                 self.send(&close);

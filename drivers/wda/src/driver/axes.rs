@@ -1,5 +1,5 @@
 //! Axes: what a matrix varies of an iPhone. What lasts is written down first and put back at the
-//! end, or by whoever connects next; how a device is held and what an app is launched with last no
+//! end, or by the next process to connect; how a device is held and what an app is launched with last no
 //! longer than the session.
 
 mod restore;

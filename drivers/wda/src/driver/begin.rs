@@ -20,7 +20,7 @@ impl WdaDriver {
         options: &SessionOptions,
         ctx: &CommandContext,
     ) -> Result<Observation> {
-        // Whoever began before is gone.
+        // The earlier session is gone.
         self.put_axes_back(ctx).await?;
         self.state = State::default();
         self.state.reach.clone_from(&options.reach);

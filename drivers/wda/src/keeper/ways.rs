@@ -153,7 +153,7 @@ impl Attempt<'_> {
         };
         let Ok(told) = told else {
             if way == StartWay::Launch {
-                // Whoever waits for it may go before the other way has answered; the next one begins with it.
+                // A caller may stop waiting before the other way has answered; the next one begins with it.
                 record.way = Some(StartWay::Xcodebuild);
                 order.place.write(record)?;
             }

@@ -43,7 +43,7 @@ impl Places {
         })
     }
 
-    /// A place for somebody who has said nothing yet: when all are taken, that of whoever was not let in for
+    /// A place for a client that has sent nothing yet: when all are taken, that of the one not let in for
     /// the longest; none when all were let in.
     pub(crate) fn take(self: &Arc<Self>) -> Option<Seat> {
         let mut state = self.state.lock();

@@ -21,7 +21,7 @@ pub enum Refusal {
     /// No token, or a wrong one.
     #[error("missing bearer token")]
     Unauthorized,
-    /// There is nothing for whoever does not know the address.
+    /// There is nothing for a client that does not know the URL.
     #[error("not found")]
     NotFound,
     /// The body is no JSON, or compressed.

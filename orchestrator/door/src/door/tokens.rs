@@ -9,7 +9,7 @@ use ring::rand::SystemRandom;
 
 /// Characters of a caller's name.
 const MAX_NAME: usize = 64;
-/// Whoever has the secret itself.
+/// The holder of the secret itself.
 const OWNER: &str = "owner";
 
 /// Whom a token belongs to.
@@ -22,12 +22,12 @@ impl Principal {
         Self(name.into())
     }
 
-    /// Whether it is whoever has the secret itself.
+    /// Whether it is the holder of the secret itself.
     pub fn is_owner(&self) -> bool {
         &*self.0 == OWNER
     }
 
-    /// The name; `owner` for whoever has the secret itself.
+    /// The name; `owner` for the holder of the secret itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }

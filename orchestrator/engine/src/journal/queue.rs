@@ -102,7 +102,7 @@ impl Messages {
     /// The next message; `None` when all writing ends are gone.
     ///
     /// While there is much to do it looks again after a moment, rather than have each message wake
-    /// the thread: that costs whoever sends one more than writing it down.
+    /// the thread: that costs the sender more than writing it down.
     pub(super) fn next(&mut self) -> Option<Queued> {
         for _ in 0..self.looks {
             if let Some(message) = self.waiting() {

@@ -318,7 +318,7 @@ fn a_session_that_nobody_planned_and_a_count_that_does_not_hold_are_told() {
 
 #[test]
 fn a_command_that_comes_when_its_holder_was_declared_lost_is_stale() {
-    // The zombie goes on where it was, whoever has the device meanwhile.
+    // The zombie goes on where it was, even if the device has a new holder.
     let clean = story();
     let places = clean.arrivals.len();
     for place in 0..=places {

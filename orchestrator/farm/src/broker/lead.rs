@@ -132,7 +132,7 @@ pub(super) async fn lead(
             Some((source, followed)) = messages.recv() => leading.take(source, followed?),
             Some(asked) = requests.next() => {
                 if let Some(reply) = asked.reply {
-                    // Before everything was read there is no answer; whoever asks tries again.
+                    // Before everything was read there is no answer; the caller tries again.
                     if leading.behind.is_empty() {
                         let answer = request::answer(&leading.state, &asked.payload);
                         link.tell(reply.to_string(), answer).await;

@@ -1,7 +1,7 @@
 //! Bundles on a host: one folder for each content, shared by its runs and by the hosts of one user.
 //! Blocking.
 //!
-//! Whoever works in a bundle holds its lock, shared; whoever removes one holds it alone. Locks are the
+//! Work in a bundle holds its lock, shared; removing one holds it exclusively. Locks are the
 //! system's, so that those of a process that was killed are gone with it.
 
 use std::fs::{self, File, TryLockError};

@@ -49,7 +49,7 @@ impl Told {
     /// Why it is not believed: a clause about the host.
     pub(super) fn judge(&self, called: Outcome, trail: &Trail) -> Result<Outcome, String> {
         match called {
-            // Whoever planned the run says what is not run, and never asks for it.
+            // The planner reports what is not run, and never asks for it.
             Outcome::Skipped { .. } => Err("skipped what it was asked for".to_owned()),
             Outcome::Passed => {
                 // A pass is one of every step, each told.

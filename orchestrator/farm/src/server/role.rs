@@ -170,7 +170,7 @@ fn broker() -> Permissions {
 }
 
 /// A host follows only what is for it and nothing that it writes itself: a consumer may have the server
-/// deliver to any subject of the account, whoever may write there.
+/// deliver to any subject of the account, whatever its permissions.
 fn host(name: &HostName) -> Permissions {
     Permissions {
         answers: true,

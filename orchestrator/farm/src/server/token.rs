@@ -52,7 +52,7 @@ impl Invitation {
         format!("{}.{}", text(&words), text(&signature))
     }
 
-    /// What a token says, whoever made it: for the invited, who cannot know.
+    /// What a token says, without checking its signature: for the invited, who cannot check it.
     ///
     /// # Errors
     /// [`TokenError::Malformed`].

@@ -126,7 +126,7 @@ impl Notices {
         let this = self.clone();
         tokio::spawn(async move {
             let room = this.to.reserve().await;
-            // Before it is told: a change from now on is one that whoever is told may not see.
+            // Before the notification: its receiver may not see a later change.
             this.change_waits.store(false, Ordering::SeqCst);
             if let Ok(room) = room {
                 room.send(Notice::ToolsChanged);

@@ -17,7 +17,7 @@ use crate::render;
 
 /// How long the token that `farm up` prints holds.
 const DEFAULT_TTL: Duration = Duration::from_secs(3600);
-/// The longest that one may hold: whoever finds it later finds nothing.
+/// The longest that one may be valid: found later, it is worthless.
 const LONGEST_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
 
 #[derive(Debug, Args)]

@@ -95,7 +95,7 @@ async fn up(
     };
     let farm = interrupts.interruptible(starting).await?;
     let served = async {
-        // Whoever reads the line may join at once.
+        // A reader of the line may join at once.
         let joining = farm.joining().await?;
         farm.announce(args.format)?;
         let devices = (!args.no_devices).then_some(args.device);

@@ -21,7 +21,7 @@ const REPORTS_TIMEOUT: Duration = Duration::from_secs(300);
 /// How long a run may take after the second signal to come to its end by itself.
 const CONCLUDE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the end of a run takes, whoever brings it about.
+/// What the end of a run takes, in every case.
 #[derive(Default)]
 pub(super) struct Ending {
     pub(super) folder: PathBuf,
@@ -99,7 +99,7 @@ impl Ending {
     /// Lets go of a run that is not this process's any more: its journal ends where it is, and nothing is
     /// made of it.
     pub(super) async fn abandon(&self, journal: JournalThread, exit: Exit) {
-        // Whoever brings about the end makes no reports either.
+        // The one who ends it makes no reports either.
         *self.begun.lock() = true;
         let journal = journal.finish().await;
         journal.sinks.finish().await;

@@ -165,7 +165,7 @@ pub(super) async fn execute(
     if farm.on.is_none()
         && let Some(on) = &config.farm.on
     {
-        // Whoever carries the run on may have another configuration.
+        // The process that resumes the run may have another configuration.
         arguments.push(format!("--on={on}"));
         farm.on = Some(on.clone());
     }

@@ -11,7 +11,7 @@ use super::saved::{InvalidName, SavedToolset, ToolRef, check_slug};
 pub const MAX_NOTE: usize = 500;
 /// How many notes one call may add.
 pub const MAX_NOTES_PER_CALL: usize = 20;
-/// How many notes a tool has at most: each is read again by whoever lists the tools.
+/// How many notes a tool has at most: each is read again with every list of tools.
 pub const MAX_NOTES_PER_TOOL: usize = 50;
 /// What stands above notes.
 const HEADING: &str = "### Additional Tool Notes\n\n";

@@ -33,7 +33,7 @@ pub fn ref_id(tool: &ListedTool) -> String {
     hex
 }
 
-/// JSON without blanks, keys sorted: the same for whoever lists the same tool.
+/// JSON without blanks, keys sorted: the same for every list with the same tool.
 fn write_canonical(value: &Value, text: &mut String) {
     match value {
         Value::Array(items) => {

@@ -132,7 +132,7 @@ impl State {
         }
     }
 
-    /// Whoever has waited for long enough takes what there is.
+    /// A session that has waited long enough takes what there is.
     pub(super) fn answer_wait(&mut self, session: &SessionKey) {
         let Some((run, at)) = self.known(&session.run, &session.session) else {
             return;
