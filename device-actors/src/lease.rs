@@ -198,7 +198,7 @@ impl Lease {
     }
 
     /// Says that the holder uses the device, with commands or without, as long as the answer is kept.
-    /// A lease in use is not taken over, however long that takes; its time begins anew afterwards.
+    /// A lease in use is not taken over, however long that takes; its time starts over afterwards.
     pub fn in_use(&self) -> LeaseUse {
         LeaseUse::begin(&self.gate)
     }

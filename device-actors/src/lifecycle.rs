@@ -300,7 +300,7 @@ impl DeviceLifecycle {
                 self.state = DeviceState::Absent;
                 return;
             }
-            // It was called off because nobody waited any more.
+            // It was cancelled because no caller waited any more.
             DriverEnd::NotConnected(_) if matches!(self.state, DeviceState::Closing(_)) => {
                 self.state = DeviceState::Absent;
                 return;

@@ -78,7 +78,7 @@ pub trait TestDevice {
         self.hand().driver.as_deref_mut().unwrap()
     }
 
-    /// Connects, or connects anew.
+    /// Connects, or reconnects.
     async fn connect_in(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
         let hand = self.hand();
         let (sink, events) = event_channel();
@@ -87,7 +87,7 @@ pub trait TestDevice {
         Ok(())
     }
 
-    /// Connects, or connects anew, in the time a test has.
+    /// Connects, or reconnects, in the time a test has.
     async fn reconnect(&mut self) -> Result<(), DriverError> {
         self.connect_in(&context()).await
     }

@@ -39,7 +39,7 @@ pub struct Wanted {
 /// The matrix of the command line; `None` when it names none.
 ///
 /// # Errors
-/// When there is no such matrix, or it makes no sense.
+/// When there is no such matrix, or it is invalid.
 pub fn wanted(config: &Config, wanted: &Wanted) -> Result<Option<Arc<Matrix>>, CliError> {
     if wanted.name.is_none() && wanted.axes.is_empty() {
         return Ok(None);
@@ -54,7 +54,7 @@ pub fn wanted(config: &Config, wanted: &Wanted) -> Result<Option<Arc<Matrix>>, C
 /// The matrix that a trail asks for itself; `None` when it asks for none.
 ///
 /// # Errors
-/// When there is no such matrix, or it makes no sense.
+/// When there is no such matrix, or it is invalid.
 pub fn of_trail(
     trail: &Trail,
     config: &Config,
@@ -153,7 +153,7 @@ pub fn names(config: &Config, trail: &Trail) -> Vec<String> {
 /// A matrix' configurations.
 ///
 /// # Errors
-/// When it makes no sense, or has more configurations than its limit.
+/// When it is invalid, or has more configurations than its limit.
 pub fn expand(
     name: &str,
     mut matrix: packtrain_config::Matrix,

@@ -9,7 +9,7 @@ use crate::wire::DirectAddress;
 /// What no two running devices have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// Made anew at every start of the kernel.
+    /// New at every start of the kernel.
     boot: String,
     /// The manufacturer's number, which cheap devices share.
     serial: String,

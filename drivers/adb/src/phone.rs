@@ -16,11 +16,11 @@ use crate::wire::shell::{MAX_OUTPUT, ShellOutput, ShellProtocol};
 use crate::wire::{DirectAddress, KeyRing, Link, Server, Stream, WireError, sync, within};
 
 /// How long a device that dropped may take to come back within a command: adb finds one again in
-/// 250 ms, USB takes a few seconds, a reboot is none of a command's business.
+/// 250 ms, USB takes a few seconds, a command does not wait for a reboot.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long one attempt to greet a device may take.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a device on the network may be offline before the server is told to connect anew.
+/// How long a device on the network may be offline before the server is told to reconnect.
 const REDIAL_INTERVAL: Duration = Duration::from_millis(1500);
 /// Proves that a device answers.
 const ECHO: &str = "shell:echo here";
@@ -356,7 +356,7 @@ impl Phone {
             Route::Server { .. } => self.report(DeviceEvent::Reconnected {
                 what: format!("{error}; the device came back"),
             }),
-            // Told when the link was made anew.
+            // Reported when the link was reconnected.
             Route::Direct { .. } => {}
         }
     }

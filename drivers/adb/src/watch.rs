@@ -135,7 +135,7 @@ impl AdbWatch {
         self.questions += 1;
         let question = self.questions;
         let before = self.devices.remove(&key);
-        // While it is asked anew, it is what it was, unless it is known to be nothing now.
+        // While it is queried again, it is what it was, unless it is known to be nothing now.
         let asked = before.and_then(|before| before.asked);
         let followed = Followed {
             asked: asked.filter(|_| device.state.is_ready()),

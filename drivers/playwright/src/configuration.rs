@@ -43,7 +43,7 @@ pub(crate) struct Configuration {
 
 impl Configuration {
     /// # Errors
-    /// [`DriverError::Invalid`] for a value that is none of its axis.
+    /// [`DriverError::Invalid`] for an invalid value of its axis.
     pub(crate) fn new(slot: &WebSlot, options: &SessionOptions) -> Result<Self, DriverError> {
         let mut made = Self {
             engine: slot.engine,

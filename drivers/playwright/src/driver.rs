@@ -31,7 +31,7 @@ pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long downloads may take to get done when their session ends.
 const DOWNLOAD_GRACE: Duration = Duration::from_secs(5);
 
-/// One browser context at a time, opened by each session anew.
+/// One browser context at a time, a new one for each session.
 pub(crate) struct WebDriver {
     info: DeviceInfo,
     slot: Arc<WebSlot>,

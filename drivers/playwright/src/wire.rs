@@ -153,7 +153,7 @@ pub(crate) fn touched(error: &Error) -> bool {
     let Some((_, log)) = text.split_once("Call log:") else {
         return true;
     };
-    // A click that was caught by another element is tried anew.
+    // A click that was caught by another element is retried.
     let last = log.rsplit("retrying ").next().unwrap_or(log);
     ["performing ", "fill(\"", "type(\"", "selected specified"]
         .iter()

@@ -120,7 +120,7 @@ impl Simctl {
         Ok(apps)
     }
 
-    /// Installs an app anew from what is installed, so that its data is gone.
+    /// Reinstalls an app from what is installed, so that its data is gone.
     pub(crate) async fn reinstall(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
         // Uninstalling deletes the folder, so the app is put aside first.
         let aside = tempfile::tempdir();

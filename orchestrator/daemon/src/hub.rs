@@ -130,7 +130,7 @@ impl Hub {
     }
 
     /// A project, opened when nobody has yet. `files` is what its files hold: when that is not what they
-    /// held, it is opened anew.
+    /// held, it is reopened.
     ///
     /// # Errors
     /// As [`Project::open`], and the next one who asks tries again; or when what it was is in use.
@@ -283,7 +283,7 @@ impl Hub {
                 };
                 hub.agents.tell(&project, &Update::Tools);
                 drop(hub);
-                // Sources that are asked anew answer one after the other.
+                // Sources that are asked again answer one after another.
                 tokio::time::sleep(TOOLS_PAUSE).await;
             }
         });

@@ -170,7 +170,7 @@ impl Project {
         let differences = made_of.as_mut().and_then(Files::differences);
         let is_current = differences.is_some_and(|differences| {
             let is_shown = |path: &PathBuf| phones(&self.loaded).any(|file| file == path);
-            // Trailmaps have tools, which are made anew by themselves.
+            // Trailmaps have tools, which are rebuilt separately.
             differences.is_empty()
                 || !differences.iter().any(|it| is_shown(&it.path))
                     && load(&self.key, self.checks).is_ok_and(|now| now.config == self.config)

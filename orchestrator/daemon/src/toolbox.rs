@@ -1,4 +1,4 @@
-//! The tools of a project as its files define them: made anew when the files are others, while sessions
+//! The tools of a project as its files define them: rebuilt when the files change, while sessions
 //! that are under way go on with what they began with.
 
 use std::path::{Path, PathBuf};

@@ -184,7 +184,7 @@ impl RunByHand {
         answer
     }
 
-    /// Ends it: called off, or as its calls have gone.
+    /// Ends it: cancelled, or with the result of its calls.
     pub async fn end(self, called_off: Option<CancelCause>) {
         let session = self.session;
         let outcome = match called_off {

@@ -241,7 +241,7 @@ impl Dispatcher {
         }
     }
 
-    /// Whether trying again may help: a missing recording does not appear, and what was called off
+    /// Whether trying again may help: a missing recording does not appear, and what was cancelled
     /// stays so.
     fn may_retry(&self, assignment: &Assignment, outcome: &Outcome) -> bool {
         let is_worth_it = match outcome {

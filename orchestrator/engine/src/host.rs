@@ -51,7 +51,7 @@ pub enum DeviceChangeKind {
     Up,
     /// It is gone, and nobody restarts it.
     Left,
-    /// It was connected anew.
+    /// It was reconnected.
     Joined,
 }
 

@@ -55,7 +55,7 @@ pub enum Take {
 
 impl Liveness {
     /// Takes a key of the bucket of those who are alive and keeps it. `None` when it was to be free and
-    /// is not. Once it had expired it is written anew only while there is something under the subject
+    /// is not. Once expired, it is rewritten only while there is something under the subject
     /// `needs`, if any is named.
     ///
     /// # Errors
@@ -141,7 +141,7 @@ struct Renewing {
     /// When the key is written next. Counted from when it was sent last, not from the answer, which may
     /// have taken most of the time there is.
     due: Instant,
-    /// What has to be there for a key that had expired to be written anew.
+    /// What has to be there for an expired key to be rewritten.
     needs: Option<String>,
     revision: u64,
     value: watch::Receiver<Bytes>,
@@ -172,7 +172,7 @@ impl Renewing {
                         self.told.send_replace(Alive::Taken(taken));
                         return;
                     }
-                    // It had expired, or was put by us: written anew at once.
+                    // It had expired, or was put by us: rewritten at once.
                     self.due = sent;
                 }
                 // Tried again; callers see that the moment has passed.

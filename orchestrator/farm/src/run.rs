@@ -51,7 +51,7 @@ pub struct FarmRunOptions {
     pub min_devices: u32,
     /// What must not be shown.
     pub secrets: Vec<(String, String)>,
-    /// How long the run is taken for alive without a word of it.
+    /// How long the run counts as alive without a message from it.
     pub ttl: Duration,
     /// Whether an earlier process of the run may have left sessions: it is waited for until the farm
     /// takes that for dead.

@@ -117,7 +117,7 @@ impl fmt::Display for DeviceKey {
 /// A host that is alive; the value of its key in `live`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostAdvert {
-    /// Anew with each start of the host: what an earlier one had is lost.
+    /// New with each start of the host: what an earlier one had is lost.
     pub incarnation: String,
     /// Version of packtrain, for people.
     pub version: String,
@@ -174,7 +174,7 @@ pub enum OutOfService {
 /// A run that is alive; the value of its key in `live`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunAdvert {
-    /// Anew with each process that carries the run on.
+    /// New with each process that resumes the run.
     pub incarnation: String,
     /// Who runs it: `ada@laptop`.
     pub owner: String,

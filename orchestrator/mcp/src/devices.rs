@@ -241,7 +241,7 @@ pub(super) fn with_doubts(mut result: CallToolResult, held: &Held) -> CallToolRe
     result
 }
 
-/// What is said of a lease that is none of the agent's.
+/// The error for a lease that is not the agent's.
 pub(super) fn unknown_lease(handle: &str) -> String {
     let shown: String = handle.chars().take(60).collect();
     format!("unknown_lease: `{shown}` is not your lease, or has ended; device_acquire gives one")

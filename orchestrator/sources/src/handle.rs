@@ -24,7 +24,7 @@ use crate::supervisor::{SourceStatus, SupervisorOptions};
 
 /// How long after a connection broke the end of its process is waited for.
 const REAP_TIMEOUT: Duration = Duration::from_secs(2);
-/// The least that a server may take to answer anything after a call was called off.
+/// The least that a server may take to answer anything after a call was cancelled.
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The life of a source's processes.

@@ -41,7 +41,7 @@ pub struct SourceSettings {
     pub restart: RestartPolicy,
     /// How it is asked to end.
     pub stop: StopPolicy,
-    /// How long a call that was called off may go on before its process counts as stuck.
+    /// How long a cancelled call may go on before its process counts as stuck.
     pub cancel_grace: Duration,
     /// Whether callbacks of its tools may run commands of this computer.
     pub host_commands: bool,

@@ -326,7 +326,7 @@ impl UnderWay<'_> {
         let total = begun + settings.max_total;
         let callback_timeout = tool.source.callback_timeout();
         let mut serving: Option<Serving<'_>> = None;
-        // One timer for all that may take too long. It is set anew when it goes off, not with each
+        // One timer for all that may take too long. It is reset when it fires, not with each
         // callback: that would cost as much as the callback.
         let pause = settings.call_timeout.min(callback_timeout);
         let first = (begun + pause).min(total).min(call.deadline);

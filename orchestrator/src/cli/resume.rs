@@ -130,7 +130,7 @@ async fn resume(
     super::run::farm::resume(prepared, link, manifest, resume, folder, interrupts).await
 }
 
-/// The run's own request, with what is said anew.
+/// The run's own request, with what is given again.
 fn request(
     args: ResumeArgs,
     arguments: &[String],

@@ -58,7 +58,7 @@ pub(super) fn advert(
 }
 
 /// Those of the programs that tool sources are started with that this computer has, by name; looked up
-/// once, for a host that gets others is started anew.
+/// once, for a host that gets others is restarted.
 fn programs() -> Vec<String> {
     static FOUND: LazyLock<Vec<String>> = LazyLock::new(|| {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -125,7 +125,7 @@ struct Keeper {
 }
 
 impl Keeper {
-    /// Takes in where a device is now; answers whether it may say anew what it is.
+    /// Takes in where a device is now; returns whether it may describe itself again.
     fn learn(&mut self, id: &DeviceId, state: Option<&DeviceState>) -> bool {
         match state {
             // What took it out of the fleet has it leave: its namesake may have joined by now.

@@ -27,7 +27,7 @@ pub struct Explanation {
 }
 
 impl CliError {
-    /// The request makes no sense: exit code 3.
+    /// Usage error: exit code 3.
     pub fn misuse(message: impl Into<String>) -> Self {
         Self::new(Exit::Misuse, message)
     }

@@ -294,7 +294,7 @@ impl Call<'_> {
     /// Sends a command to the session's device.
     ///
     /// # Errors
-    /// [`ToolError::Command`], or [`ToolError::Cancelled`] once the session was called off.
+    /// [`ToolError::Command`], or [`ToolError::Cancelled`] once the session was cancelled.
     pub async fn device(&self, command: Command) -> Result<Observation, ToolError> {
         let answer = self.session.execute(command, self.deadline).await;
         answer.map_err(|error| {
@@ -334,7 +334,7 @@ impl Call<'_> {
     /// Lets time pass.
     ///
     /// # Errors
-    /// [`ToolError::Cancelled`] when the session is called off meanwhile, and a failure when the
+    /// [`ToolError::Cancelled`] when the session is cancelled meanwhile, and a failure when the
     /// deadline comes first.
     pub async fn pause(&self, time: Duration) -> Result<(), ToolError> {
         if time > self.remaining() {

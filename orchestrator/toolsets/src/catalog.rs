@@ -58,7 +58,7 @@ pub fn plain(text: &str) -> String {
     plain
 }
 
-/// The tools of one state of a registry; made anew when that changes.
+/// The tools of one state of a registry; rebuilt when that changes.
 #[derive(Default)]
 pub struct Catalog(Mutex<Option<Made>>);
 

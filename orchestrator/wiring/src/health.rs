@@ -53,7 +53,7 @@ impl Finding {
 /// Looks for everything. Starts nothing but programs that tell their version.
 ///
 /// # Errors
-/// When the configuration makes no sense.
+/// When the configuration is invalid.
 pub async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> {
     let search = web::search_paths(config);
     let found = install::find(&search);

@@ -38,7 +38,7 @@ pub fn keep(order: &str) -> Result<(), CliError> {
         .map_err(|error| CliError::infrastructure("cannot keep WebDriverAgent").because(&error))
 }
 
-/// Everything there is. Nothing is an error here but a configuration that makes no sense.
+/// Everything there is. Nothing is an error here but an invalid configuration.
 pub(crate) async fn discover(
     pool: &WdaPool,
     search: Search,

@@ -24,7 +24,7 @@ impl Network {
     /// Starts a server with the first request when none runs.
     ///
     /// # Errors
-    /// When the configuration makes no sense.
+    /// When the configuration is invalid.
     pub fn new(config: &Config) -> Result<Self, CliError> {
         let options = android::options(&config.devices.android, Search::Thoroughly)?;
         let pool = AdbPool::new(options);

@@ -63,7 +63,7 @@ impl DeviceSelection<'_> {
     /// `virtual:android:20`; `None` when none are.
     ///
     /// # Errors
-    /// When a word that begins with `virtual:` makes no sense.
+    /// When a word that begins with `virtual:` is invalid.
     pub fn virtual_phones(self, platform: Platform) -> Result<Option<u32>, CliError> {
         let mut count = None;
         for word in self.words {

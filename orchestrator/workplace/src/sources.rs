@@ -228,7 +228,7 @@ impl RunningSources {
 /// What is wrong with the configuration of sources, as far as it is seen without starting one.
 ///
 /// # Errors
-/// A pattern that makes no sense.
+/// An invalid pattern.
 pub fn check(config: &Config) -> Result<(), CliError> {
     for source in &config.mcp_servers {
         if let packtrain_config::Port::Printed(pattern) = &source.port {

@@ -15,7 +15,7 @@ use crate::alert::Permission;
 use crate::lockdown::{self, DeviceApp};
 use crate::simctl::SimctlError;
 
-/// The system's own apps, which nobody can install anew.
+/// The system's own apps, which cannot be reinstalled.
 const SYSTEM: &str = "com.apple.";
 /// What `XCUIApplicationState` calls an app that is not there.
 const NOT_INSTALLED: u64 = 0;

@@ -191,7 +191,7 @@ impl Attempt<'_> {
     }
 
     /// Has Xcode run the installed app as the test that it is, which never ends: from a copy, for Xcode
-    /// installs it anew. (`xcodebuild.xctestrun(5)`)
+    /// reinstalls it. (`xcodebuild.xctestrun(5)`)
     async fn tests(&self, variables: &Variables) -> Result<Command> {
         let KeepOrder { udid, id, .. } = self.order;
         let copies = self.order.place.file("runner");

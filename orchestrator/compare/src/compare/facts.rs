@@ -19,7 +19,7 @@ use crate::answer::{Item, ItemKind};
 use crate::defects::named;
 use crate::normal::is_actionable;
 
-/// Facts and axes that lay a screen out anew.
+/// Facts and axes that change a screen's layout.
 pub(super) const LAYOUT: [&str; 8] = [
     "width",
     "viewport",

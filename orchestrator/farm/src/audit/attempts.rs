@@ -28,7 +28,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Whether what is told of it may break off: its host is gone, or its run, or it was called off.
+    /// Whether what is told of it may break off: its host is gone, or its run, or it was cancelled.
     pub fn is_torn(&self) -> bool {
         match &self.outcome {
             None | Some(Outcome::Infrastructure { .. } | Outcome::Cancelled { .. }) => true,

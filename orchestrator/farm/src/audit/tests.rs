@@ -374,7 +374,7 @@ fn two_sessions_at_once_on_one_device_are_two_holders() {
     assert!(found[0].what.contains("s1 and s2"), "{found:?}");
 }
 
-/// The first session on a phone was lost before a word of it arrived, and its run was told late: when the
+/// The first session on a phone was lost before any of its messages arrived, and its run was told late: when the
 /// next one had begun. Its command is that of nobody else.
 #[test]
 fn an_attempt_of_which_nothing_was_heard_explains_one_turn_and_holds_nothing() {

@@ -54,7 +54,7 @@ pub enum MaterialiseError {
 /// one folder for all users. Its files are read-only; a process that needs to write makes new ones.
 ///
 /// # Errors
-/// When the manifest makes no sense, a blob is missing, or the disk refuses.
+/// When the manifest is invalid, a blob is missing, or the disk refuses.
 pub async fn materialise(
     manifest: &Manifest,
     store: &dyn BlobStore,

@@ -72,7 +72,7 @@ impl HostDevices {
         self.0.subscribe()
     }
 
-    /// A device was connected to this computer, for the first time or anew: whatever was held against
+    /// A device was connected to this computer, for the first time or again: whatever was held against
     /// it is forgotten. It is down until it [answers](Self::up).
     pub fn join(&self, advert: DeviceAdvert) {
         self.0.send_modify(|roster| {

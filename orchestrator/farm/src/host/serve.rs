@@ -50,7 +50,7 @@ pub struct HostOptions {
     pub version: String,
     /// Folder for bundles.
     pub cache: PathBuf,
-    /// How long the host is taken for alive without a word of it.
+    /// How long the host counts as alive without a message from it.
     pub ttl: Duration,
 }
 

@@ -96,7 +96,7 @@ impl Action {
     /// it takes.
     ///
     /// # Errors
-    /// When it makes no sense, in words.
+    /// Why it is invalid, in words.
     pub(super) fn calls(
         &self,
         platform: Platform,

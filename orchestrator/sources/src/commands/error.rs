@@ -44,7 +44,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The session was called off.
+    /// The session was cancelled.
     Canceled = "canceled", 499;
     /// The request is not what the command takes.
     InvalidArgument = "invalid_argument", 400;
@@ -87,7 +87,7 @@ impl CommandError {
         Self::new(
             Code::Unauthenticated,
             "unknown invocation id, or its tool call has ended: wait for \
-             every command before the tool returns, and take the client of each call anew",
+             every command before the tool returns, and get a new client for each call",
         )
     }
 

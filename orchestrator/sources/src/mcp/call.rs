@@ -1,4 +1,4 @@
-//! One `tools/call`: sent, waited for, called off.
+//! One `tools/call`: sent, awaited, cancelled.
 
 use std::sync::Arc;
 use std::time::Instant;

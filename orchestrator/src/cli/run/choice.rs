@@ -61,7 +61,7 @@ impl ChoiceArgs {
     /// What they say, beside the part that is for this machine.
     ///
     /// # Errors
-    /// When they make no sense.
+    /// When they are invalid.
     pub(super) fn choice(self, part: Option<Part>) -> Result<Choice, CliError> {
         let regex = self.grep.map(|pattern| {
             let mut regex = RegexBuilder::new(&pattern);

@@ -69,7 +69,7 @@ impl FarmRequest {
     /// What devices have to be.
     ///
     /// # Errors
-    /// When that makes no sense.
+    /// When that is invalid.
     pub(super) fn requirement(&self) -> Result<Requirement, CliError> {
         let Some(text) = &self.on else {
             return Ok(Requirement::default());
@@ -223,7 +223,7 @@ pub(crate) async fn resume(
     let Some(mut plan) = plan.filter(is_same) else {
         return Err(
             CliError::misuse(format!("run {run} cannot be resumed: its plan has changed"))
-                .hint("use the same version of packtrain and the same secrets, or run it anew"),
+                .hint("use the same version of packtrain and the same secrets, or start a new run"),
         );
     };
     // As it was said then, by whichever file or variable.

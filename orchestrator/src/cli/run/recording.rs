@@ -152,7 +152,7 @@ impl Recording {
     }
 
     /// Carries out a plan and makes the reports, unless somebody else carries it on: then it is let go of
-    /// as it is, without a word of how it ended and without a report.
+    /// as it is, without its end and without a report.
     pub(super) async fn run(
         self,
         plan: Plan,

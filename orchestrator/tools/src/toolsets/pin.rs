@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::listed::{BUILT_IN, ListedTool};
 
 /// SHA-256, in lower-case hex, over a tool's name, source, description, schemas and annotations.
-/// Packtrain's own descriptions do not count: a new version may word them anew, and what a source
+/// Packtrain's own descriptions do not count: a new version may reword them, and what a source
 /// tells agents to do cannot come in by them.
 pub fn ref_id(tool: &ListedTool) -> String {
     let mut definition = json!({

@@ -193,7 +193,7 @@ impl State {
         let mut avoided = None;
         let mut visited = None;
         let mut needs_new = None;
-        // A host that breaks its devices is always free: a session lost there waits for another, for a while.
+        // A device that loses its sessions is always free: a session lost there waits for another, for a while.
         let has_better = || self.worth_waiting_for(run, wish).next().is_some();
         for pool in pools {
             for device in free.get(pool).into_iter().flatten().copied() {

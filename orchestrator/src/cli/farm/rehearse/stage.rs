@@ -217,7 +217,7 @@ impl Stage {
     /// Starts what was killed; a run is carried on.
     pub(super) fn start_again(&mut self, who: usize) -> Result<(), CliError> {
         let actor = &mut self.actors[who].1;
-        // One that was killed before it had a name is begun anew.
+        // One that was killed before it had a name is started again.
         if let Some(run) = self.runs.iter().find(|run| run.actor == who)
             && let Some(id) = run.id()
         {

@@ -499,7 +499,7 @@ async fn f21_notes_on_a_definition_that_is_gone_hurt_nobody() {
     agent.note("create_issue", "ab", "x").await;
     agent.change(0);
     assert_eq!(agent.names(), ["tap"]);
-    // Built anew, the tool is found by its name, and so is the note.
+    // Rebuilt, the tool is found by its name, and so is the note.
     agent.build("issues", &["create_issue", "tap"]).await;
     assert!(agent.description("create_issue").ends_with("• **ab**: x"));
     agent.listed.remove(0);

@@ -209,7 +209,7 @@ fn a_session_that_was_lost_with_all_devices_of_its_own_busy_goes_back_to_one_tha
     spread.spread = "trail".to_owned();
     farm.ask("a", "s1", spread.clone());
     farm.end(&key("android/1@mac-1"));
-    // Its host was started anew, which says nothing against it: it is not avoided.
+    // Its host was restarted, which says nothing against it: it is not avoided.
     spread.requeued = true;
     farm.ask("a", "s1.2", spread);
     assert_eq!(farm.order("a"), ["s1"]);
