@@ -45,7 +45,7 @@ impl DeviceSpec {
     /// Tells its fleet of the device's state; `None` when the device has left the fleet.
     pub(crate) fn announce(&self, state: Option<DeviceState>) {
         let id = self.connector.id().clone();
-        // Nobody listens: nobody minds.
+        // Without listeners this is fine.
         let _ = self.changes.send(DeviceChange { id, state });
     }
 }
@@ -72,7 +72,7 @@ pub(crate) struct DeviceActor {
     /// Of the last grant.
     gate: Option<Arc<Gate>>,
     wake: Option<(Instant, SpawnHandle)>,
-    /// The state that was told last.
+    /// The state that was reported last.
     announced: DeviceState,
     stop: Stop,
     /// Told, by being dropped, when the driver of that connector has ended; without one, when the
@@ -177,7 +177,7 @@ impl DeviceActor {
         Some(DriverHandle { sessions, stop })
     }
 
-    /// A lease that reaches nobody, on either side, is dropped and so given back.
+    /// A lease that reaches no one, on either side, is dropped and so released.
     fn grant(&mut self, ticket: Ticket, token: FencingToken) {
         let waiter = self.waiters.remove(&ticket);
         let connector = self.lifecycle.driver();
@@ -251,7 +251,7 @@ impl Handler<Add> for DeviceActor {
 
     fn handle(&mut self, Add { connector, spec }: Add, ctx: &mut Context<Self>) {
         let info = spec.connector.describe();
-        // That it has joined was told when it did.
+        // Its joining was reported when it happened.
         if self.announced != DeviceState::Absent {
             spec.announce(Some(self.announced.clone()));
         }

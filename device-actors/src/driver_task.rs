@@ -167,7 +167,7 @@ impl DriverTask {
         }
     }
 
-    /// Ends what `Begin` began. Nobody can cancel this.
+    /// Ends what `Begin` began. Cannot be cancelled.
     async fn end_session(&self, driver: &mut Box<dyn Driver>) -> Result<(), CommandError> {
         let limit = SESSION_END_TIMEOUT + driver.end_grace();
         let context = CommandContext {

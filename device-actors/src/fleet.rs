@@ -21,7 +21,7 @@ use crate::lifecycle::{ConnectorId, Event, Ticket};
 use crate::request::Request;
 use crate::state::{DeviceChange, DeviceState, DeviceStatus, WaitReason};
 
-/// Changes that may wait for a reader. One that falls behind is told how many it missed and reads
+/// Changes that may wait for a reader. One that falls behind learns how many it missed and reads
 /// the fleet's status instead.
 const CHANGE_CAPACITY: usize = 1024;
 
@@ -247,7 +247,7 @@ impl Fleet {
     }
 
     /// Takes a device out of the fleet: its session is ended and its driver closed, at most for
-    /// `limit`. Those who wait for it are told.
+    /// `limit`. Waiters are notified.
     ///
     /// # Errors
     /// [`LeaseError::Unknown`] when there is no such device.

@@ -110,7 +110,7 @@ impl Gate {
         last + self.idle
     }
 
-    /// From now on events are this grant's. What happened before is nobody's any more.
+    /// From now on events are this grant's. What happened before belongs to no grant.
     pub(crate) fn attach(&self, mut stream: EventStream) {
         stream.drain();
         self.events.lock().stream = Some(stream);

@@ -52,7 +52,7 @@ pub(crate) enum Event {
 /// How a driver ended.
 #[derive(Debug)]
 pub(crate) enum DriverEnd {
-    /// As it was told.
+    /// As reported.
     Stopped,
     /// It never connected.
     NotConnected(DriverError),
@@ -78,7 +78,7 @@ pub(crate) enum Effect {
 }
 
 /// What to do, in order.
-#[must_use = "what is not done leaves somebody waiting"]
+#[must_use = "an effect that is not carried out leaves a caller waiting"]
 #[derive(Debug, Default)]
 pub(crate) struct Effects(pub(crate) Vec<Effect>);
 
@@ -118,7 +118,7 @@ pub(crate) struct DeviceLifecycle {
     incarnation: Incarnation,
     last_death: Option<String>,
     backoff: Backoff,
-    /// Why nobody gets the device any more.
+    /// Why the device is no longer given out.
     shut_down: Option<LeaseError>,
 }
 

@@ -32,7 +32,7 @@ pub enum DeviceState {
     Absent,
     /// Being connected for those who wait.
     Connecting,
-    /// Connected, and nobody has it.
+    /// Connected and free.
     Ready,
     /// Somebody has it.
     Leased(Holder),

@@ -15,7 +15,7 @@ use crate::observation::Observation;
 /// A boxed future, for traits that are used as objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// When a command must be done, and how it learns that nobody waits for it any more.
+/// When a command must be done, and how it learns that its caller stopped waiting.
 #[derive(Debug, Clone)]
 pub struct CommandContext {
     /// The latest moment at which an answer is of use. Set once, at the run; inner layers may
@@ -26,7 +26,7 @@ pub struct CommandContext {
 }
 
 impl CommandContext {
-    /// A context with so much time that nobody cancels.
+    /// A context with so much time that is never cancelled.
     pub fn within(time: Duration) -> Self {
         Self {
             deadline: Instant::now() + time,

@@ -18,7 +18,7 @@ pub enum DeviceEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<String>,
     },
-    /// An exception nobody caught.
+    /// An uncaught exception.
     PageFailed {
         /// The exception's message and stack.
         error: String,
@@ -81,7 +81,7 @@ pub enum DeviceEvent {
         /// The axes.
         axes: Vec<String>,
     },
-    /// Events were dropped because nobody read them fast enough.
+    /// Events were dropped because they were not read fast enough.
     EventsDropped {
         /// How many.
         count: u64,

@@ -168,7 +168,7 @@ impl AxisRestore {
         Self { file, settings }
     }
 
-    /// Writes down what settings are before they are changed, where it holds up nobody.
+    /// Writes down settings before they are changed, off the async workers.
     ///
     /// # Errors
     /// Why none may be changed, for people: without a file that says what they were, none may be.

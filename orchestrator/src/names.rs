@@ -1,5 +1,5 @@
 //! Names and words that nothing answers to: of devices, of what browsers emulate, of languages and time
-//! zones, of targets, roles and keys. They are told all at once, before anything starts.
+//! zones, of targets, roles and keys. They are reported all at once, before anything starts.
 
 use std::cell::LazyCell;
 

@@ -14,7 +14,7 @@ use crate::render::{self, Color};
 const OPEN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Starts its arguments detached from its caller, and writes down how they ended. What is killed
-/// with this program are its descendants, and a browser is nobody's.
+/// with this program are its descendants, and a browser is not one.
 const APART: &str = r#"("$@" </dev/null >/dev/null 2>&1; echo $?) &"#;
 
 /// Opens a file. That it does not open is a warning.
@@ -96,7 +96,7 @@ fn started(words: &[OsString]) -> Result<(), String> {
             // What cannot be read is no failure of the opener's.
             let _ = answer.read_to_string(&mut code);
         }
-        // Nobody may want to know any more.
+        // There may be no receiver any more.
         let _ = tell.send(code);
     });
     reading.map_err(|error| error.to_string())?;

@@ -207,7 +207,7 @@ pub enum Protocol {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// Nobody: every session starts its own.
+    /// No one: every session starts its own.
     PerSession,
     /// The sessions of one device.
     PerDevice,

@@ -16,7 +16,7 @@ pub const MAX_BYTES: usize = 1 << 20;
 pub const MAX_NODES: usize = 50_000;
 /// Deepest nesting of lists and mappings.
 pub const MAX_DEPTH: usize = 64;
-/// Most mistakes that are told; a file with more of them is no trail.
+/// The most mistakes that are reported; a file with more is not a trail.
 const MAX_DIAGNOSTICS: usize = 50;
 
 /// What became of a text.

@@ -85,7 +85,7 @@ impl AndroidDevice {
                 )));
             }
         };
-        // Whether the device took the answer that nobody confirmed, the screen tells.
+        // The screen shows whether the device took the unconfirmed answer.
         let doubt = match answered.map_err(CommandError::from) {
             Err(error) if error.leaves_doubt() => Some(error),
             answered => {

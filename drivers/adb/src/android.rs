@@ -76,7 +76,7 @@ impl AndroidDevice {
         let words = run_as.map(|id| ["run-as", id]).into_iter().flatten();
         let words = words.chain(argv.iter().map(String::as_str));
         let line = words.map(quote).collect::<Vec<_>>().join(" ");
-        // Nobody types anything.
+        // No input follows.
         let output = self
             .shell_once(&format!("{line} </dev/null"), deadline)
             .await?;

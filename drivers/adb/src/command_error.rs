@@ -18,7 +18,7 @@ pub(crate) enum CommandError {
 }
 
 impl CommandError {
-    /// Whether the device was asked and nobody knows what it did.
+    /// Whether the device was asked and its effect is unknown.
     pub(crate) const fn leaves_doubt(&self) -> bool {
         matches!(
             self,

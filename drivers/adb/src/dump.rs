@@ -2,7 +2,7 @@
 //!
 //! Reads what `uiautomator dump` prints and what its relatives add: `hint`, `visible-to-user`,
 //! `display-id`. The text comes from a device and is not trusted: sizes are bounded, nothing is
-//! expanded, and what is no dump is told apart from a screen.
+//! expanded, and other output is distinguished from a screen.
 
 mod node;
 

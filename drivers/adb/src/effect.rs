@@ -33,7 +33,7 @@ pub(crate) struct Seen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
     id: Option<String>,
-    /// Of a password only the number of characters is told.
+    /// Of a password only the number of characters is reported.
     is_password: bool,
     pub(crate) held: String,
 }
@@ -67,14 +67,14 @@ impl Seen {
     }
 }
 
-/// What is known of an action that nobody answered.
+/// What is known of an unanswered action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// The screen shows it.
     Seen,
     /// The screen shows that there was none.
     Missing,
-    /// Nobody can tell.
+    /// It is unknown.
     Unknown,
 }
 

@@ -57,7 +57,7 @@ impl LogCapture {
         };
         let (stopped, log) = (stop.clone(), Arc::clone(&phone));
         let task = tokio::spawn(async move {
-            // Nobody waits for a log that is not kept.
+            // A log that is not kept has no waiters.
             let _now_or_never = (
                 progress.begins.clone().drop_guard(),
                 progress.ends.clone().drop_guard(),

@@ -167,7 +167,7 @@ mod tests {
         }
         assert!(opened(reach(&[], "."), Some("shop://a"), "cart").is_err());
         assert!(opened(reach(&["shop"], "."), Some("shop://a"), "cart").is_ok());
-        // A file, and one that is not there, are told apart only where files may be opened.
+        // A file, and one that is not there, are distinguished only where files may be opened.
         let there = opened(reach(&[], "."), None, "Cargo.toml").unwrap_err();
         assert_eq!(there, opened(reach(&[], "."), None, "none").unwrap_err());
         assert!(

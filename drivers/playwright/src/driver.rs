@@ -99,7 +99,7 @@ impl WebDriver {
             session.acted.store(true, Ordering::Relaxed);
         }
         match answer {
-            // A look that nobody waits for any more changes nothing.
+            // An abandoned look changes nothing.
             Err(DriverError::Cancelled) if only_reads => Err(DriverError::Cancelled),
             // Nor does evidence that came too late cost the session.
             Err(error @ DriverError::Timeout { .. }) if observes => Err(error),

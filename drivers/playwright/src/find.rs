@@ -393,7 +393,7 @@ pub(crate) async fn absent(
 }
 
 /// Why what `selector` matches cannot be seen; `None` when it matches nothing, or what can be seen.
-/// Roles are found whether assistive technology is told of them or not.
+/// Roles are found whether or not they are exposed to assistive technology.
 pub(crate) async fn why_unseen(session: &Session, selector: &str) -> Option<String> {
     reading::why_unseen(&session.page().ok()?, &locate::with_hidden(selector)).await
 }

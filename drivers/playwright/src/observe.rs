@@ -2,7 +2,7 @@
 //!
 //! A page that is observed is watched from then on, so that one that rests already is not waited for.
 //! Nothing is read before it rests, so that nothing is read twice, unless it moved while it was read and
-//! its picture taken: then neither is told of the other's moment.
+//! its picture taken: then neither is reported at the other's moment.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

@@ -34,7 +34,7 @@ const SOURCE: &str = concat!(
 );
 /// A reading of the page answers at once, or the page hangs.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// A frame that hangs takes nobody's time.
+/// A frame that hangs delays nothing else.
 const FRAME_TIMEOUT: Duration = Duration::from_secs(4);
 /// What so many numbers were given to is known.
 const MAX_NUMBERS: usize = 20_000;

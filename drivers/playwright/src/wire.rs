@@ -216,7 +216,7 @@ fn split_log(text: &str) -> (String, Vec<String>) {
     (first, log)
 }
 
-/// Whether a line is a frame of a stack inside Playwright, which helps nobody. Frames in the page's
+/// Whether a line is a stack frame inside Playwright, which is of no use. Frames in the page's
 /// own scripts stay.
 fn is_own_frame(line: &str) -> bool {
     const OWN: [&str; 5] = [

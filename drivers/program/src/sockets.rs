@@ -72,7 +72,7 @@ fn by_lsof(leader: Pid, port: u16) -> Option<Vec<Listening>> {
     let mut lsof = Command::new("lsof");
     lsof.args(["-w", "-nP", "-sTCP:LISTEN", "-Fpn"]);
     let told = run(lsof.arg(format!("-iTCP:{port}"))).ok()?;
-    // Its exit code is the same for nobody and for an error.
+    // Its exit code is the same for no processes and for an error.
     if told.stdout.is_empty() && !told.stderr.is_empty() {
         return None;
     }

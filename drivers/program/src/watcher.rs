@@ -136,7 +136,7 @@ impl Watcher {
         if matches!(told, Some(Ok(()))) || !self.is_wanted || self.watched.is_empty() {
             return;
         }
-        // It was killed, and another one is told everything.
+        // It was killed, and another one gets everything.
         if let Some((mut gone, _)) = self.process.take() {
             let _ = gone.wait();
         }
@@ -245,7 +245,7 @@ fn kill_marked(mark: &str) {
     }
 }
 
-/// Something that the watcher is told of; dropped, it forgets it.
+/// Something registered with the watcher; dropped, it is unregistered.
 #[derive(Debug)]
 struct Watched {
     mark: String,
@@ -295,7 +295,7 @@ impl Waiting {
 /// A session of a program. Dropped, it kills what is in it.
 #[derive(Debug)]
 pub(super) struct Session {
-    /// The one who leads it; nobody, when it was left.
+    /// Its leader; none once it was left.
     leader: Option<Pid>,
     _watched: Watched,
 }

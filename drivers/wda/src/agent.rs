@@ -4,7 +4,7 @@
 //! | what happens | what is done |
 //! |---|---|
 //! | nothing answers | started again if it is known how, once a command; else the device is lost |
-//! | the connection ends before the answer | asked again if that does no harm; else nobody knows whether it was done, which is a timeout |
+//! | the connection ends before the answer | asked again if that does no harm; otherwise its effect is unknown, which is a timeout |
 //! | the session is gone | a new one, and again: WebDriverAgent refused before it did anything |
 //! | the session's app is gone | reported as a crash, a session without app, and again |
 

@@ -17,7 +17,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::dial::{Dial, DialError};
 
-/// How long a connection is kept that nobody uses. WebDriverAgent closes one after half a minute,
+/// How long an unused connection is kept. WebDriverAgent closes one after half a minute,
 /// and whether a tap sent at that very moment arrived could not be told.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -71,7 +71,7 @@ pub(crate) struct Http {
     live: Option<IdleConnection>,
 }
 
-/// A connection nobody waits on.
+/// An idle connection.
 #[derive(Debug)]
 struct IdleConnection {
     sender: SendRequest<Full<Bytes>>,

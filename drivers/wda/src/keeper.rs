@@ -96,7 +96,7 @@ impl KeepOrder {
             tasks: TaskTracker::new(),
             running: None,
         };
-        // Nobody joins while it is being ended.
+        // No user may join while it is being stopped.
         let (state, _users) = tokio::select! {
             ended = attempt.run(&mut record) => match ended {
                 Ok(why) => (AgentState::Ended(why), None),

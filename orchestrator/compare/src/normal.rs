@@ -47,7 +47,7 @@ enum Reading {
     Drop,
     /// It is left out; what is below it is not.
     Wrapper,
-    /// The same, and it is told as hidden.
+    /// The same, and it is reported as hidden.
     Hidden(ScreenNode),
     /// It is kept.
     Keep(ScreenNode),

@@ -74,7 +74,7 @@ pub struct Agent {
     pub gone: CancellationToken,
     /// Its session over HTTP.
     pub session: Option<String>,
-    /// What it is told apart by when it has none.
+    /// What identifies it when it has none.
     requester: Option<Requester>,
     /// Places of its runs.
     pub run_places: Arc<Semaphore>,
@@ -170,7 +170,7 @@ impl Agent {
 
     /// Tells those who listen for it of a change.
     pub fn tell(&self, update: Update) {
-        // Nobody listens: nobody minds.
+        // Without listeners this is fine.
         let _ = self.updates.send(update);
     }
 
@@ -456,7 +456,7 @@ impl Agents {
         for agent in self.all() {
             for held in agent.all_held() {
                 if held.is_forgotten() && agent.take(&held.handle).is_some() {
-                    // Nobody said that it was done with.
+                    // No agent released it.
                     held.abandon();
                 }
             }

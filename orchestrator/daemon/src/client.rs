@@ -29,7 +29,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Connection {
     /// What the daemon says.
     pub reader: BufReader<OwnedReadHalf>,
-    /// What it is told.
+    /// The messages it receives.
     pub writer: OwnedWriteHalf,
     /// What was answered.
     pub answer: serde_json::Value,
@@ -40,7 +40,7 @@ pub fn running() -> Result<Option<DaemonState>, CliError> {
     let Some(state) = Place::of_user()?.state() else {
         return Ok(None);
     };
-    // Behind a state file that a killed daemon left is nobody.
+    // A state file left by a killed daemon has no daemon behind it.
     let is_up = std::os::unix::net::UnixStream::connect(&state.socket).is_ok();
     Ok(is_up.then_some(state))
 }
@@ -118,7 +118,7 @@ pub async fn usable(project: &ProjectKey) -> Result<Option<DaemonState>, CliErro
 }
 
 /// Starts a daemon that outlives this process: `packtrain daemon start` starts it and ends, so that
-/// it is nobody's child.
+/// it has no parent.
 fn start(project: &ProjectKey, place: &Place, idle: Option<u64>) -> Result<(), CliError> {
     let failed =
         |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);

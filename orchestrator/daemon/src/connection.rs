@@ -34,7 +34,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// Serves a connection until it ends.
 pub(crate) async fn serve<S: Answers>(stream: UnixStream, hub: Arc<Hub>, state: Arc<DaemonState>) {
-    // The folder lets nobody else in; this does not lean on it alone.
+    // The folder is private; this does not rely on it alone.
     let own = nix::unistd::geteuid().as_raw();
     match stream.peer_cred() {
         Ok(peer) if peer.uid() == own || peer.uid() == 0 => {}
@@ -181,7 +181,7 @@ pub(crate) async fn refuse(
     writer.shutdown().await
 }
 
-/// A reader whose end is told.
+/// A reader whose end is reported.
 struct Watched<R> {
     inner: R,
     ended: CancellationToken,

@@ -77,7 +77,7 @@ pub struct Held {
 struct Seen {
     next: u64,
     readings: VecDeque<(u64, String)>,
-    /// The reading that was told last, as a whole.
+    /// The reading that was returned last, as a whole.
     told: Option<u64>,
     pictures: VecDeque<(u64, Arc<Vec<u8>>)>,
 }
@@ -359,13 +359,13 @@ impl Held {
         mark
     }
 
-    /// All of a reading was told.
+    /// A whole reading was returned.
     pub fn tell(&self, mark: u64) {
         let mut seen = self.seen.lock();
         seen.told = Some(mark);
     }
 
-    /// The mark of the reading that was told last, if it is kept.
+    /// The mark of the reading that was returned last, if it is kept.
     pub fn last_told(&self) -> Option<u64> {
         let seen = self.seen.lock();
         let is_kept = |mark: &u64| seen.readings.iter().any(|(kept, _)| kept == mark);

@@ -29,7 +29,7 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
 const RUNS: usize = 64;
 const CHECKS: usize = 2;
 
-/// How soon agents are told again that there are other tools.
+/// How soon agents are notified again that the tools have changed.
 const TOOLS_PAUSE: Duration = Duration::from_millis(250);
 /// How long a project that nobody uses stays open.
 const LONGEST_UNUSED: Duration = Duration::from_secs(10 * 60);
@@ -49,7 +49,7 @@ struct Place {
 struct Open {
     files: u64,
     project: Arc<Project>,
-    /// Since when it was seen to be used by nobody.
+    /// Since when it has been unused.
     unused: Option<Instant>,
 }
 
@@ -351,7 +351,7 @@ impl Hub {
     ) -> Result<Arc<Agent>, CliError> {
         let who = requester(visitor, client);
         let agent = self.agents.requester(who, project)?;
-        // Its endpoint's toolset is what it is now. Read without the lock: a slow disk holds up nobody else.
+        // Its endpoint's toolset is what it is now. Read without the lock: a slow disk delays no other client.
         equip(visitor, &agent)?;
         Ok(agent)
     }
@@ -439,7 +439,7 @@ async fn is_current(project: &Arc<Project>) -> bool {
     looking.await.unwrap_or(false)
 }
 
-/// What those who come by single requests are told apart by.
+/// What identifies clients of single requests.
 fn requester(visitor: &Visitor, client: &str) -> Requester {
     (
         visitor.principal().as_str().to_owned(),

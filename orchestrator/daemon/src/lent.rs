@@ -31,7 +31,7 @@ const WAITING: usize = 8;
 #[derive(Debug, Serialize, Deserialize)]
 pub struct LoanRequest {
     device: DeviceId,
-    /// What others are told who has it.
+    /// The holder's name, as others see it.
     holder: String,
     /// How long it may be waited for.
     wait: Duration,
@@ -50,7 +50,7 @@ enum Order {
     Cancel,
 }
 
-/// What the caller that wants the device is told.
+/// What the caller that wants the device receives.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum News {
@@ -136,7 +136,7 @@ pub(crate) async fn lend(
     }
 }
 
-/// What comes of a command; `None` when nobody wants to know any more.
+/// The result of a command; `None` when its caller is gone.
 async fn answer(
     lease: &Lease,
     command: Command,
@@ -173,7 +173,7 @@ pub struct LentDevice {
     pub project: ProjectKey,
     /// The device.
     pub device: DeviceInfo,
-    /// What others are told who has it.
+    /// The holder's name, as others see it.
     pub holder: &'static str,
 }
 

@@ -312,7 +312,7 @@ impl Project {
                     return std::future::pending().await;
                 };
                 let is_other = |now: &Arc<Registry>| !Arc::ptr_eq(now, known);
-                // One that nobody has any more stays as it is.
+                // One without a holder stays as it is.
                 let now = registry.wait_for(is_other).await;
                 match now.map(|now| Arc::clone(&now)) {
                     Ok(now) => now,

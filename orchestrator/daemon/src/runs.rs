@@ -167,7 +167,7 @@ impl AgentRun {
             };
             // Its output has ended, or its time.
             let exit = tokio::time::timeout(END_TIMEOUT, program.wait()).await;
-            // What it left is nobody's.
+            // What it left has no owner.
             let _ = program.kill().await;
             let code = exit.ok().and_then(Result::ok).and_then(|exit| exit.code());
             of_it.progress.send_modify(|progress| progress.end(code, problem.trim()));
@@ -226,7 +226,7 @@ impl AgentRun {
         }
     }
 
-    /// What it says on standard error, as far as it is worth keeping; what it waits for is told at once.
+    /// What it says on standard error, as far as it is worth keeping; what it waits for is reported at once.
     async fn said(&self, stderr: impl AsyncRead + Unpin) -> String {
         let mut lines = BufReader::new(stderr);
         let mut kept = String::new();
@@ -249,7 +249,7 @@ impl AgentRun {
         }
     }
 
-    /// Waits until it is over; `on_progress` is told how far it is.
+    /// Waits until it is over; `on_progress` gets its progress.
     pub async fn is_settled(&self, mut on_progress: impl FnMut(&Progress)) {
         let mut progress = self.progress.subscribe();
         loop {

@@ -28,7 +28,7 @@ use super::wire::{ProjectKey, VERSION};
 const LOOK: Duration = Duration::from_secs(2);
 /// How long what goes on may take at the end.
 const END_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long nobody is let in after that failed.
+/// How long no client is accepted after that failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How long one that ends is waited for, and how often it is looked whether it has.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);

@@ -29,7 +29,7 @@ use super::wire::{self, ProjectKey, SessionControl, SessionNews, SessionRequest,
 const WAITING: usize = 64;
 /// How long a run that is gone may hold its device.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a daemon that was told to stop a session may say nothing.
+/// How long a daemon may stay silent after it was asked to stop a session.
 const UNHEARD_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// Carries out a session; it ends when its caller hangs up.
@@ -169,7 +169,7 @@ impl SessionHost for InDaemon {
     }
 
     fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
-        // The daemon's fleet restarts what died; a session that was lost is told as an outcome.
+        // The daemon's fleet restarts what died; a lost session is reported as an outcome.
         mpsc::channel(1).1
     }
 }

@@ -174,7 +174,7 @@ mod tests {
                 assert!(!sources.explain(file, true, false), "{file}");
             }
         }
-        // Where nothing is told, any file may be one that was read.
+        // Without reports, any file may have been read.
         let difference = Difference {
             path: "a/new.txt".into(),
             at: Some(std::time::SystemTime::now()),

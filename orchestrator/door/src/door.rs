@@ -41,7 +41,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Bytes of a request's head, with the cookies of every other server of this computer.
 const MAX_HEAD: usize = 64 * 1024;
 
-/// A port of loopback that nobody answers yet.
+/// A loopback port that does not answer yet.
 pub struct Door {
     listener: TcpListener,
     address: SocketAddr,

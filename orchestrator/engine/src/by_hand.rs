@@ -85,7 +85,7 @@ impl Tally {
     }
 }
 
-/// A call that is counted when it ends, and when nobody waits for its end any more.
+/// A call that is counted when it ends or is abandoned.
 struct Counted<'a> {
     tally: &'a Mutex<Tally>,
     tool: &'a str,

@@ -82,7 +82,7 @@ pub(crate) enum Action {
 
 /// What to do about an event.
 #[derive(Debug, Default, PartialEq)]
-#[must_use = "a decision that nobody carries out leaves the run hanging"]
+#[must_use = "a decision that is not carried out leaves the run hanging"]
 pub(crate) struct Actions(pub(crate) VecDeque<Action>);
 
 /// Where a planned session stands.

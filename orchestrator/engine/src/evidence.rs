@@ -53,7 +53,7 @@ impl SessionContext {
         let failed = match outcome {
             Outcome::Passed | Outcome::Skipped { .. } => false,
             Outcome::Failed(_) | Outcome::NeedsAgent { .. } => true,
-            // There is no screen to look at, or nobody who wants to.
+            // There is no screen to look at, or no need to.
             Outcome::Infrastructure { .. } | Outcome::Cancelled { .. } => {
                 self.journal_device_events(step).await;
                 return;

@@ -49,7 +49,7 @@ pub enum DeviceChangeKind {
     Down,
     /// It is there again.
     Up,
-    /// It is gone, and nobody restarts it.
+    /// It is gone and is not restarted.
     Left,
     /// It was reconnected.
     Joined,
@@ -145,7 +145,7 @@ impl SessionOutput {
         self.learn(&event);
         match &self.to {
             To::Journal(journal) => journal.record_at(event, at).await,
-            // Nobody takes what is said of a session that was given up.
+            // Messages about an abandoned session have no reader.
             To::Elsewhere(run) => drop(run.send(SessionMessage::Event(event.into(), at)).await),
         }
     }

@@ -28,7 +28,7 @@ const MAX_JOURNALLED_ANSWER: usize = 8 * 1024;
 /// How long after the session's deadline a call may still answer: longer than a driver takes to say what it
 /// waited for.
 const CALL_DEADLINE_GRACE: Duration = Duration::from_secs(3);
-/// How a call failed that nobody waited for to its end.
+/// How an abandoned call failed.
 pub(crate) const GIVEN_UP: &str = "it was given up before it ended";
 
 /// Calls tools for one step of a session.
@@ -301,7 +301,7 @@ impl<'a> Invoker<'a> {
     }
 }
 
-/// A call whose end is journalled even when nobody waits for it any more: what it waited for was
+/// A call whose end is journalled even when it is abandoned: what it waited for was
 /// dropped with it.
 struct Unfinished<'a> {
     invoker: &'a Invoker<'a>,

@@ -128,7 +128,7 @@ pub enum FarmError {
         /// What it is.
         version: String,
     },
-    /// The server knows nobody of that name or key.
+    /// The server knows no user of that name or key.
     #[error("the farm at {servers} does not let us in: {cause}")]
     NotAllowedIn {
         /// Where.
@@ -374,7 +374,7 @@ impl Link {
         });
     }
 
-    /// Sees whether the server stores something, by a blob that nobody needs.
+    /// Checks whether the server stores something, by a blob that is not needed.
     ///
     /// # Errors
     /// A sentence when it does not, and why.
@@ -402,7 +402,7 @@ impl Link {
     }
 
     /// What the server said when it refused something about this subject to this user.
-    /// It is told once: what gets no answer later has another cause.
+    /// It is reported once: what gets no answer later has another cause.
     pub(crate) fn refusal(&self, subject: &str) -> Option<String> {
         self.state.refusal(subject)
     }
@@ -431,7 +431,7 @@ impl Link {
     /// Asks somebody and waits for the answer.
     ///
     /// # Errors
-    /// When nobody is there or nobody answers within `patience`.
+    /// When there is no receiver or no answer within `patience`.
     pub async fn ask(
         &self,
         subject: String,
@@ -460,7 +460,7 @@ impl Link {
 
     /// Sends what is still waiting and closes the connection.
     pub async fn close(self) {
-        // What is not sent by now nobody waits for.
+        // What is not sent by now has no waiter.
         let _ = tokio::time::timeout(ACK_TIMEOUT, self.client.drain()).await;
     }
 }

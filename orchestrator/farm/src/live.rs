@@ -29,7 +29,7 @@ pub const fn ttl(replicas: usize) -> Duration {
 /// What is known of one's own key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Alive {
-    /// Until this moment nobody can take us for dead.
+    /// Until this moment we cannot count as dead.
     Until(Instant),
     /// Somebody else has the key now; the sentence says who.
     Taken(String),
@@ -49,7 +49,7 @@ pub struct Liveness {
 pub enum Take {
     /// Its holder.
     Over,
-    /// Only if nobody has it.
+    /// Only if it is free.
     Free,
 }
 
@@ -114,7 +114,7 @@ impl Liveness {
         self.value.send_replace(value.into());
     }
 
-    /// Gives the key up, so that nobody waits for it to expire.
+    /// Gives the key up, so that its expiry need not be awaited.
     pub async fn release(self) {
         self.renewing.abort();
         let subject = names::key_subject(names::LIVE, &self.key);
@@ -215,7 +215,7 @@ impl Renewing {
     }
 }
 
-/// Whether nobody has the key, or the incarnation that its value names is our own.
+/// Whether the key is free, or the incarnation that its value names is our own.
 fn is_ours(last: &Stored, own: &Bytes) -> bool {
     let incarnation = |bytes: &[u8]| {
         let value: Option<serde_json::Value> = serde_json::from_slice(bytes).ok();

@@ -272,7 +272,7 @@ impl Inner {
         };
         match by {
             Some(by) => by,
-            // The run has ended: nobody takes it any more.
+            // The run has ended: it has no reader any more.
             None => std::future::pending().await,
         }
     }
@@ -351,7 +351,7 @@ async fn take(
         let holder = holder.and_then(|last| last.read::<RunAdvert>().ok());
         let patience = options.ttl + Duration::from_secs(2);
         if !options.resumed || begun.elapsed() > patience {
-            let owner = holder.map_or_else(|| "somebody".to_owned(), |advert| advert.owner);
+            let owner = holder.map_or_else(|| "another process".to_owned(), |advert| advert.owner);
             return Err(FarmError::Taken(format!(
                 "run {run} is being continued by {owner}"
             )));

@@ -55,7 +55,7 @@ impl Desk {
             }
             let is_web = held.device.id.platform() == Platform::Web;
             if is_web && done > 0 && done + 1 == count && !action.is_look() {
-                // What it changes is told apart from what those before it have changed.
+                // What it changes is distinguished from what those before it have changed.
                 let _ = self.tool(&held, READING, json!({}), end).await;
             }
             match self.carry_out(&held, action, end).await {

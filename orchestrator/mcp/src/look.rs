@@ -19,7 +19,7 @@ use super::desk::Desk;
 use super::devices::{unknown_lease, with_doubts};
 use super::ours::{ScreenshotArgs, SnapshotArgs};
 
-/// What takes longer to compare is told less exactly.
+/// What takes longer to compare is reported less exactly.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// How long a look may take.
@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_secs(20);
 const MAX_WAIT_MS: u64 = 50_000;
 /// How long it waits for a text unless it is said.
 const WAIT_MS: u64 = 5_000;
-/// The lines of a screen that are told unless it is said.
+/// The default number of lines of a screen.
 const MAX_LINES: usize = 400;
 
 /// Why something was not done; nothing when the device was let go of.

@@ -140,7 +140,7 @@ static DEFINITIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             "Takes a device for you alone and returns its lease, which every other call names. Waits in a fair queue while it is in use. Give it back with device_release.",
             false,
         )
-        // It opens what it is told to.
+        // It opens what it is given.
         .with_annotations(ToolAnnotations::new().read_only(false)),
         own::<ReleaseArgs>("device_release", "Gives a device back.", false),
         own::<SnapshotArgs>(

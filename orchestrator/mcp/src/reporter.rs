@@ -8,7 +8,7 @@ use rmcp::{Peer, RoleServer};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval_at};
 
-/// How often a client is told that a call goes on.
+/// How often a client gets progress of a call.
 const EVERY: Duration = Duration::from_secs(10);
 /// The most of a message, in characters.
 const LETTERS: usize = 200;

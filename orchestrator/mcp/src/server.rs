@@ -173,7 +173,7 @@ async fn tell(
     }
 }
 
-/// Lists are told whole, so nothing has given out a place to go on from.
+/// Lists are returned whole, so no cursor was ever given out.
 fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match page.and_then(|page| page.cursor) {
         Some(_) => Err(ErrorData::invalid_params("unknown cursor", None)),

@@ -23,7 +23,7 @@ pub enum Outcome {
     },
     /// We could not find out: the device, a tool source or this computer broke.
     Infrastructure {
-        /// Who is to blame. Journals from before it was told mean the device.
+        /// Who is to blame. Without it, as in older journals, the device.
         #[serde(default)]
         blame: Blame,
         /// What happened.

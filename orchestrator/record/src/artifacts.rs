@@ -189,7 +189,7 @@ impl ArtifactStore {
         }
     }
 
-    /// Makes an empty file nobody else has.
+    /// Makes a new empty file.
     fn place(
         &self,
         session: &SessionId,

@@ -52,7 +52,7 @@ pub(super) struct Use {
     replica: Replica,
     slot: SlotId,
     _admitted: Option<OwnedSemaphorePermit>,
-    /// The call may act on its device, which is given to nobody else meanwhile.
+    /// The call may act on its device, which is given to no other session meanwhile.
     _device: Arc<Lease>,
 }
 
@@ -240,7 +240,7 @@ impl Source {
             let changed = async {
                 match found {
                     // A place is taken once there is somebody to call, and it is looked again: who waits
-                    // for a process keeps nobody from the others.
+                    // for a process does not block the others.
                     Found::Full => {
                         let place = Arc::clone(&self.admission).acquire_owned().await;
                         admitted = Some(place.ok());
@@ -365,7 +365,7 @@ impl Source {
 
 /// What was found for a call.
 enum Found {
-    /// Nobody asked for a process yet.
+    /// No process was requested yet.
     Nothing,
     /// A process that does not answer yet, or again.
     NotYet,

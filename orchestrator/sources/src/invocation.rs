@@ -57,7 +57,7 @@ pub(crate) struct Callback {
 pub(crate) enum Does {
     /// It looks at the device: given up at once.
     Look,
-    /// It does something to the device: half of it leaves nobody knows what, so it is finished.
+    /// It does something to the device: half of it would leave an unknown state, so it is finished.
     Act,
     /// It calls other tools: it goes on as long as the call that it belongs to.
     Call,

@@ -98,7 +98,7 @@ impl Process {
     pub(super) async fn listener(&self, port: u16) -> Listener {
         let pid = self.pid;
         let looking = tokio::task::spawn_blocking(move || listener(pid, port));
-        // A look that broke off has seen nobody.
+        // An interrupted look has seen no process.
         looking.await.unwrap_or(Listener::Nobody)
     }
 
@@ -132,7 +132,7 @@ enum End {
     Kill,
 }
 
-/// Owns the program until it has ended or nobody wants it any more.
+/// Owns the program until it has ended or it is no longer needed.
 async fn keep(
     mut program: Program,
     reading: AbortOnDropHandle<()>,

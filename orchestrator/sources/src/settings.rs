@@ -107,7 +107,7 @@ pub enum LaunchProgram {
         server: Result<PathBuf, String>,
         /// The trailmap, beside which a runtime may be installed.
         trailmap: PathBuf,
-        /// Each tool, as the server is told.
+        /// Each tool, as passed to the server.
         tools: Vec<String>,
     },
 }
@@ -156,7 +156,7 @@ pub enum Protocol {
 /// Who shares a process of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Nobody: each session has its own.
+    /// No one: each session has its own.
     Session,
     /// The sessions of a device.
     Device,

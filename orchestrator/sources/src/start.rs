@@ -16,7 +16,7 @@ use super::process::Process;
 use super::settings::{Launch, Port, Protocol, SourceSettings, Transport};
 use crate::supervisor::SupervisorOptions;
 
-/// The address that sources are told to listen on.
+/// The address that sources listen on.
 const HOST: &str = "127.0.0.1";
 /// Where some listen instead.
 const HOST_V6: &str = "[::1]";

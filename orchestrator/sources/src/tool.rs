@@ -1,6 +1,6 @@
 //! A tool of a source. Its call owns the receiving end of its invocation: it waits for the server's
 //! answer and serves the callbacks that arrive meanwhile, each through the session's own invoker.
-//! When the call ends the receiver is gone, and late callbacks find nobody.
+//! When the call ends the receiver is gone, and late callbacks find no receiver.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -263,7 +263,7 @@ struct Seen {
     decisive: Option<ToolError>,
 }
 
-/// What the server has to be told of. Dropped before it is settled, the server is told that nobody
+/// What the server has to be notified of. Dropped before it is settled, the server learns that nobody
 /// waits.
 struct Flight {
     source: Arc<Source>,
@@ -272,7 +272,7 @@ struct Flight {
 }
 
 impl Flight {
-    /// Tells the server that nobody waits any more.
+    /// Tells the server that its caller stopped waiting.
     fn call_off(&mut self, why: &'static str) {
         if let Some((pending, used)) = self.parts.take() {
             self.source.call_off(pending, used, why);

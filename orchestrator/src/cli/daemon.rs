@@ -202,7 +202,7 @@ async fn stop(project: ProjectKey) -> Result<Exit, CliError> {
                 client::ask(&state.socket, project.clone(), Wants::Stop).await?;
                 told = Some(state.pid);
             }
-            // One that is starting is told once it can be.
+            // One that is starting is asked once it can be.
             (None, _) if place.is_taken() => {}
             (None, Some(_)) => return Ok(Exit::Passed),
             (None, None) => {

@@ -82,7 +82,7 @@ pub(crate) fn expression(text: &str) -> Result<Requirement, String> {
     Requirement::parse(text).map_err(|error| error.to_string())
 }
 
-/// What people are told of a server that stores nothing.
+/// The message about a server that stores nothing.
 pub(crate) fn not_storing(why: &str) -> String {
     format!("the farm's server cannot store anything: {why}; is its disk full? See its log")
 }

@@ -152,7 +152,7 @@ impl Offer {
         let is_awaited = |word: &&String| {
             let platform = word.split('/').next().unwrap_or_default().parse();
             matches!(platform, Ok(Platform::Android | Platform::Ios))
-                // What is the matter with it is told.
+                // Its problem is reported.
                 && !(unusable.iter()).any(|device| word.ends_with(&device.serial))
                 && !(known.iter()).any(|device| {
                     device.id.to_string() == **word || device.id.platform().as_str() == *word

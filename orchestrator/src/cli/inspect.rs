@@ -206,7 +206,7 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
             Ok(())
         },
     )?;
-    // Behind what was told meanwhile.
+    // After what was printed meanwhile.
     if let Some(answer) = answer {
         if let Some(text) = answer.text {
             render::out(&text);
@@ -237,7 +237,7 @@ struct Wanted<'a> {
     device: Option<&'a String>,
     /// Whether it shall not be the daemon's.
     no_daemon: bool,
-    /// What others are told who has it.
+    /// The holder's name, as others see it.
     holder: &'static str,
 }
 

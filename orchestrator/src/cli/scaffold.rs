@@ -93,7 +93,7 @@ impl Language {
         }
     }
 
-    /// What its package manager is told to install as the SDK.
+    /// What its package manager installs as the SDK.
     fn sdk(self, given: Option<&str>, here: &Path) -> Result<String, CliError> {
         let version = env!("CARGO_PKG_VERSION");
         let path = given

@@ -51,7 +51,7 @@ pub(crate) fn select(
         let (other, unconfigured): (Vec<_>, Vec<_>) = known
             .into_iter()
             .partition(|device| !wiring.is_default_browser(&device.id));
-        // The browser that nobody configured stands in for devices, it is none besides them.
+        // The unconfigured browser stands in for devices, it is not one besides them.
         return match (other.is_empty(), unconfigured.is_empty()) {
             (false, _) => Ok(other),
             (true, false) => Ok(unconfigured),

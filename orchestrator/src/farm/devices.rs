@@ -1,5 +1,5 @@
 //! The devices of this computer for a farm: connected before somebody asks, and connected again when
-//! they were lost. What becomes of them is told to [`HostDevices`].
+//! they were lost. What becomes of them is reported to [`HostDevices`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -26,7 +26,7 @@ const PROGRAMS: [&str; 16] = [
 /// Who has a device while it is only connected.
 const HOLDER: &str = "this host, which connects it";
 
-/// What the farm is told of devices before they are connected.
+/// What is reported to the farm of devices before they are connected.
 pub(crate) fn advertise(
     wiring: &Wiring,
     devices: Vec<DeviceInfo>,
@@ -40,7 +40,7 @@ pub(crate) fn advertise(
     known
 }
 
-/// What the farm is told of a device.
+/// What is reported to the farm of a device.
 pub(super) fn advert(
     info: DeviceInfo,
     api: Option<u32>,

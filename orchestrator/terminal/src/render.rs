@@ -156,7 +156,7 @@ pub fn in_time(print: impl FnOnce() + Send + 'static) {
     let _ = waiting.recv_timeout(PRINT_TIMEOUT);
 }
 
-/// Prints on a thread of its own, which nobody joins: it may be stuck for ever.
+/// Prints on a thread of its own, which is not joined: it may be stuck for ever.
 pub fn in_background(print: impl FnOnce() + Send + 'static) {
     let printing = std::thread::Builder::new().name("printing".to_owned());
     // Without a thread to spare nothing is said.

@@ -253,7 +253,7 @@ impl<A: DeserializeOwned + JsonSchema + 'static> Builtin<A> {
         self
     }
 
-    /// Has an argument that nobody must see.
+    /// Has a secret argument.
     fn hiding(mut self, argument: &'static str) -> Self {
         self.spec.secrets.push(argument);
         self

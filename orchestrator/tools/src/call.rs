@@ -60,7 +60,7 @@ impl Targets {
     }
 
     /// What a word in a trail or in a configuration means: a target's name, an address, or, with a
-    /// dot in it, an app's id. A name that nobody knows has neither ids nor address.
+    /// dot in it, an app's id. An unknown name has neither ids nor address.
     pub fn called(&self, word: &str) -> Target {
         if let Some(known) = self.named.get(word) {
             return known.clone();
@@ -159,7 +159,7 @@ pub struct Call<'a> {
     pub trace: &'a CallTrace,
 }
 
-/// What is told of a call besides its answer, whether it has one or not.
+/// What is reported of a call besides its answer, whether it has one or not.
 #[derive(Debug, Default)]
 pub struct CallTrace {
     source: Mutex<Option<SourceCall>>,

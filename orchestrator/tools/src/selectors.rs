@@ -77,7 +77,7 @@ fn visit(value: &Value, on: Option<Platform>, found: &mut Vec<SelectorProblem>) 
 }
 
 fn check(value: &Value, on: Option<Platform>, found: &mut Vec<SelectorProblem>) {
-    // What does not decode was told with the other arguments.
+    // What does not decode was reported with the other arguments.
     let Ok(selector) = value.decode::<NodeSelector>() else {
         return;
     };

@@ -87,7 +87,7 @@ pub struct ToolSpec {
     pub recordable: bool,
     /// What it can reach.
     pub access: Access,
-    /// Arguments that nobody must see.
+    /// Secret arguments.
     pub secrets: Vec<&'static str>,
     /// Arguments that are code of another language, in which `${name}` means something too.
     pub code: Vec<&'static str>,

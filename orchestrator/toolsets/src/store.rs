@@ -153,7 +153,7 @@ impl ToolsetStore {
         *own = defined;
     }
 
-    /// All toolsets; a file that is none is told and does not keep the others from being used.
+    /// All toolsets; an invalid file is reported and does not keep the others from being used.
     pub fn list(&self) -> Listing {
         let mut listing = Listing::default();
         for (place, folder) in &self.folders {
@@ -346,7 +346,7 @@ fn no_link(place: Place, folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether anything is there: what is odd is told when it is read.
+/// Whether anything is there: what is invalid is reported when it is read.
 fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
@@ -428,7 +428,7 @@ fn write(folder: &Path, name: &ToolsetName, toolset: &SavedToolset) -> Result<()
     }
     let beside = folder.join(format!(".{name}.part"));
     let put = || {
-        // What a killed process left; nobody else writes here now.
+        // What a killed process left; no other process writes here now.
         drop(fs::remove_file(&beside));
         let mut file = File::create_new(&beside)?;
         file.write_all(&bytes)?;

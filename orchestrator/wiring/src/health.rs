@@ -25,7 +25,7 @@ const NODE_REMEDY: &str =
 pub struct Finding {
     /// What it is.
     pub what: &'static str,
-    /// Whether `doctor` fails without it. What only some devices need is told, no more.
+    /// Whether `doctor` fails without it. What only some devices need is reported, no more.
     pub needed: bool,
     /// Whether it is there.
     pub state: State,

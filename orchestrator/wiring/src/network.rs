@@ -1,4 +1,4 @@
-//! Android devices on the network, which the adb server is told to connect to, to pair with or to
+//! Android devices on the network, which the adb server is asked to connect to, to pair with or to
 //! forget.
 
 use std::net::{SocketAddr, SocketAddrV4, ToSocketAddrs};
@@ -12,7 +12,7 @@ use packtrain_terminal::exit::CliError;
 use super::android;
 use super::selection::Search;
 
-/// Where adbd listens unless it was told otherwise.
+/// Where adbd listens by default.
 const ADBD_PORT: u16 = 5555;
 
 /// The adb server, and what it is asked about devices on the network.

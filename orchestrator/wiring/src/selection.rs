@@ -19,7 +19,7 @@ pub struct DeviceSelection<'a> {
 /// Where a platform's devices are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search {
-    /// Nowhere: nobody asked.
+    /// Nowhere: not requested.
     Not,
     /// Where it costs nothing: what is not there is not missed.
     Quietly,

@@ -92,7 +92,7 @@ impl Watch {
     }
 }
 
-/// Tells changes until nobody reads them.
+/// Reports changes until their reader is gone.
 async fn follow(
     mut surveys: BoxStream<'static, Found>,
     mut roster: Roster,

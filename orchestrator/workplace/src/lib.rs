@@ -40,7 +40,7 @@ impl Workspace {
     }
 }
 
-/// A configuration with mistakes, as people are told.
+/// A configuration with mistakes, as people see it.
 pub fn refused(error: ConfigError) -> CliError {
     match error {
         ConfigError::Invalid(mistakes) => CliError::mistakes("the configuration", mistakes),

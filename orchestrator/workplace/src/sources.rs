@@ -74,7 +74,7 @@ pub struct Purpose<'a> {
     pub secrets: &'a [(String, String)],
     /// Where commands run that name no folder.
     pub root: &'a Path,
-    /// Who is told what sources write.
+    /// The receiver of sources' output.
     pub log_listener: Option<LogListener>,
     /// Environment variables of ours that they do not get.
     pub without: Vec<String>,

@@ -74,7 +74,7 @@ impl ToolFiles {
     /// in `config` beside its trails.
     ///
     /// # Errors
-    /// When a file cannot be read at all; mistakes in files are told in the answer.
+    /// When a file cannot be read at all; mistakes in files are reported in the answer.
     pub fn read(config: &Config, working_directory: &Path) -> Result<Self, CliError> {
         let (mut files, mut seen) = (Self::default(), BTreeSet::new());
         for folder in [&config.tools_dir, &config.trails_dir.join("config")] {

@@ -36,7 +36,7 @@ pub(crate) struct KeyRing {
 }
 
 impl KeyRing {
-    /// The key in `path`; without one, a key that nobody knows yet.
+    /// The key in `path`; without one, a new key.
     pub(crate) fn new(path: Option<PathBuf>) -> Self {
         Self {
             path,

@@ -24,7 +24,7 @@ use crate::start::{Running, START_TIMEOUT, prepared};
 
 /// How often it is asked whether it is there.
 const START_POLL: Duration = Duration::from_millis(100);
-/// How often it is looked whether an app runs: nobody tells.
+/// How often to check whether an app runs: there is no notification.
 const APP_POLL: Duration = Duration::from_millis(500);
 /// How long a simulator may take to end an app.
 const APP_END_TIMEOUT: Duration = Duration::from_secs(60);
@@ -115,7 +115,7 @@ impl Attempt<'_> {
             ("MJPEG_SERVER_PORT", pictures.to_string()),
             ("UPGRADE_TIMESTAMP", mark.clone()),
         ];
-        // What ends it has the lock: nobody starts another before it is done.
+        // What ends it has the lock: no other starts before it is done.
         let lock = Stdio::from(std::io::stdout().as_fd().try_clone_to_owned()?);
         let end = ["simctl", "terminate", &order.udid, &order.id];
         let mut hook = ExitHook::prepare(&order.xcrun, &end, lock)?;

@@ -47,7 +47,7 @@ pub(super) struct Fact {
     pub(super) excused: Vec<Excuse>,
     /// Whether nothing but digits differs.
     pub(super) is_faint: bool,
-    /// The sessions of which nobody can say: their language is shown in other layouts only.
+    /// The sessions for which it is unknown: their language is shown in other layouts only.
     unknown: BTreeSet<usize>,
 }
 
@@ -445,7 +445,7 @@ impl<'e> Look<'e, '_> {
         views
     }
 
-    /// A difference as it is told of a session.
+    /// A difference as reported for a session.
     pub(super) fn item(&self, fact: &Fact, session: usize) -> Item {
         let (was, is) = fact.bad.get(&session).cloned().unwrap_or_default();
         let at = |screen: usize| {

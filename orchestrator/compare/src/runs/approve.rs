@@ -262,7 +262,7 @@ fn approval(
         parts.sort_unstable();
         parts.dedup();
     }
-    // What is not compared is nobody's to keep: it may be a secret.
+    // What is not compared must not be kept: it may be a secret.
     picture = picture.masked(&screen.masks);
     Ok(Approval {
         entry: Entry {
@@ -299,7 +299,7 @@ fn without_memory(tree: &ScreenTree, texts: &Texts) -> ScreenTree {
     }
     // Where the page is served from differs from run to run, too.
     tree.location = None;
-    // What nobody sees is nobody's to approve.
+    // What cannot be seen cannot be approved.
     tree.hidden.clear();
     tree
 }

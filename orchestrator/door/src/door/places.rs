@@ -1,5 +1,5 @@
 //! How many connections there may be, and whose. Who has not been let in yet makes room for who comes
-//! next, so that nobody is shut out by those who connect and say nothing; and one of many principals does
+//! next, so that silent connections shut no client out; and one of many principals does
 //! not have them all.
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,7 +20,7 @@ pub(crate) struct Places {
 struct State {
     next: u64,
     open: usize,
-    /// Nobody of them was let in yet; the first came first.
+    /// None of them was let in yet; in order of arrival.
     strangers: BTreeMap<u64, CancellationToken>,
     of: HashMap<Principal, usize>,
 }

@@ -1,4 +1,4 @@
-//! Who calls: bearer tokens made of one secret, so that many callers are told apart and nothing is kept.
+//! Who calls: bearer tokens made of one secret, so that many callers are distinguished without storing anything.
 
 use std::fmt;
 use std::io;

@@ -48,7 +48,7 @@ pub(super) struct Queued {
     pub(super) room: Option<OwnedSemaphorePermit>,
 }
 
-/// The end of the queue that the journal's thread has. Nobody waits for room once it is gone.
+/// The end of the queue that the journal's thread has. Senders stop waiting for room once it is gone.
 #[derive(Debug)]
 pub(super) struct Messages {
     messages: UnboundedReceiver<Queued>,
@@ -147,7 +147,7 @@ pub(super) fn bytes_of(event: &RunEvent) -> usize {
         }
     }
     let mut length = Length(0);
-    // What cannot be encoded is told by the store.
+    // What cannot be encoded is reported by the store.
     let _ = serde_json::to_writer(&mut length, event);
     length.0
 }

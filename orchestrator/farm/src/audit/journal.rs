@@ -1,5 +1,5 @@
-//! One journal by itself: every planned session has one end, and what is told of each attempt is whole,
-//! in order, and told once.
+//! One journal by itself: every planned session has one end, and the events of each attempt are complete,
+//! in order, and reported once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ struct Reading {
     sessions: BTreeMap<usize, Session>,
     has_begun: bool,
     settled: Option<u32>,
-    /// A number that is out of place is told once: all that follow are, too.
+    /// A number that is out of place is reported once: all that follow are, too.
     is_out_of_step: bool,
 }
 

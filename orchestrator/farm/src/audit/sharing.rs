@@ -14,7 +14,7 @@ pub struct Freed {
     pub at: DateTime<Utc>,
 }
 
-/// Sessions that were under way on a host that was lost, and whose end was told later than `within`
+/// Sessions that were under way on a host that was lost, and whose end was reported later than `within`
 /// after that.
 pub fn late(attempts: &[Attempt], freed: &[Freed], within: TimeDelta) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -57,7 +57,7 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
             Err(why) => Err(why),
         },
     };
-    // When nobody hears of what it does, it ends here.
+    // Without a receiver of its events, it ends here.
     drop(walked);
     let end = match ended {
         Ok((Ok(outcome), items)) => End::Settled {

@@ -27,7 +27,7 @@ pub(super) enum Said {
     Happened(HostName, Pack),
     /// How it ended, on a host.
     Ended(HostName, End),
-    /// A host's word that nobody can read.
+    /// An unreadable message from a host.
     Unreadable(HostName, String),
     /// Its grant cannot be read.
     Broken(String),

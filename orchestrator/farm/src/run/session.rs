@@ -84,7 +84,7 @@ struct Session<'a> {
     order: SessionOrder,
     output: SessionOutput,
     grant: Option<Grant>,
-    /// What hosts said before the grant was told: a host may be faster than its broker.
+    /// What hosts said before the grant arrived: a host may be faster than its broker.
     early: Vec<Said>,
     /// How many items of its packs were taken in.
     taken: u64,
@@ -188,7 +188,7 @@ impl Session<'_> {
         let permit = self.inner.demands.acquire().await;
         let put = self.inner.link.put_if(&subject, 0, value.into(), None);
         let mut put = std::pin::pin!(put);
-        // It is on its way once it was polled: others follow, and nobody waits for an answer.
+        // It is on its way once it was polled: others follow, and no answer is awaited.
         let put = match futures::poll!(put.as_mut()) {
             Poll::Ready(put) => put,
             Poll::Pending => {
@@ -448,7 +448,7 @@ impl Session<'_> {
         self.output.record(started).await;
     }
 
-    /// Says of a start what the run itself has planned, not what its host was told of that.
+    /// Says of a start what the run itself has planned, not what its host knows of that.
     fn as_planned(&self, event: &mut RunEvent) {
         if let RunEvent::SessionStarted { planned, .. } = event {
             planned.clone_from(&self.order.planned);

@@ -9,7 +9,7 @@ use packtrain_model::trail::Trail;
 use packtrain_model::{Outcome, RunEvent, StepIndex};
 use tokio::time::Instant;
 
-/// What was told of a session.
+/// What was reported of a session.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// How steps ended; the last word of each counts.
@@ -121,7 +121,7 @@ mod tests {
         }
     }
 
-    /// What was told when each step ended with these outcomes, in this order.
+    /// The events of steps that ended with these outcomes, in this order.
     fn told(steps: &[(usize, Outcome)]) -> Told {
         let (trail, mut told) = (trail(), Told::default());
         for (step, outcome) in steps {

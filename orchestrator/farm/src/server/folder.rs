@@ -68,7 +68,7 @@ impl FarmFolder {
         Certificates::pin_in(&self.tls())
     }
 
-    /// Takes the folder, so that nobody else serves from it.
+    /// Locks the folder, so that no other process serves from it.
     ///
     /// # Errors
     /// [`ServerError::InUse`].

@@ -77,7 +77,7 @@ pub enum Refusal {
 /// Why joining came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// The token lets nobody in.
+    /// The token is not accepted.
     #[error(transparent)]
     Token(#[from] TokenError),
     /// The farm said no.
@@ -89,7 +89,7 @@ pub enum JoinError {
     /// The key is none.
     #[error(transparent)]
     Key(#[from] ServerError),
-    /// The server is up, but nobody there lets anybody in.
+    /// The server is up, but does not accept new computers.
     #[error("no server at {0} accepts new computers")]
     Nobody(String),
 }
@@ -183,7 +183,7 @@ pub async fn join(
 pub struct JoinRequests(async_nats::Subscriber);
 
 impl JoinRequests {
-    /// Takes requests from now on; who asks before that is told that nobody is there.
+    /// Takes requests from now on; earlier requests are answered that no server is there.
     ///
     /// # Errors
     /// When it cannot listen for them.

@@ -1,6 +1,6 @@
 //! Who may do what, as subjects.
 //!
-//! What nobody is allowed is forbidden. A role's own inbox is private to its user.
+//! What is not allowed is forbidden. A role's own inbox is private to its user.
 
 use std::fmt;
 use std::str::FromStr;
@@ -79,7 +79,7 @@ pub struct Permissions {
     pub answers: bool,
 }
 
-/// The prefix of a user's replies, which nobody else may read.
+/// The prefix of a user's replies, which no other user may read.
 pub fn inbox_prefix(user: &str) -> String {
     format!("_INBOX_{user}")
 }

@@ -29,13 +29,13 @@ pub struct Invitation {
     pub pin: Option<String>,
 }
 
-/// Why a token lets nobody in.
+/// Why a token is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// It is cut off or no token.
     #[error("invalid farm token; was it copied completely?")]
     Malformed,
-    /// Another farm's, or nobody's.
+    /// Another farm's, or forged.
     #[error("the token was not made by this farm")]
     Forged,
     /// It is too late.

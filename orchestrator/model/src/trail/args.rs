@@ -173,7 +173,7 @@ impl Config {
     /// The arguments of a run: what is given, checked and converted, and the defaults of the rest.
     /// Of two given under one name the later counts. `trail` is the file the config comes from.
     ///
-    /// All mistakes are told, each where it was made: in the file of arguments, or at the
+    /// All mistakes are reported, each where it was made: in the file of arguments, or at the
     /// declaration that was not met.
     pub fn bind_args(
         &self,

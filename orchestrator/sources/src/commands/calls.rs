@@ -181,7 +181,7 @@ pub(super) fn tap(request: requests::Tap, on: Platform) -> Planned {
     }
 }
 
-/// Swipes, as often as it is told.
+/// Swipes, as often as requested.
 pub(super) fn scroll(request: requests::Scroll, _: Platform) -> Planned {
     // The finger goes the other way.
     let finger = match request.direction {

@@ -144,7 +144,7 @@ impl PendingCall {
         self.heard.hear();
     }
 
-    /// Tells the server that nobody waits any more.
+    /// Tells the server that its caller stopped waiting.
     pub(crate) async fn cancel(&self, why: &str) {
         let id = Some(self.handle.id.clone());
         let cancelled = CancelledNotificationParam::new(id, Some(why.to_owned()));

@@ -115,7 +115,7 @@ impl Notices {
         Self { to, change_waits }
     }
 
-    /// Never waits. A change is told however much there is to log, and one that waits is told for
+    /// Never waits. A change is reported however much there is to log, and one that waits is reported for
     /// those that come meanwhile.
     pub(super) fn tools_changed(&self) {
         if self.to.try_send(Notice::ToolsChanged).is_ok()

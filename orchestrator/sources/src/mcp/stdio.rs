@@ -106,7 +106,7 @@ impl StdioLines {
                 Ok(Length::TooLong(bytes)) => {
                     self.log(format!("a message of {bytes} bytes was dropped").as_bytes());
                     if let Some(answer) = too_long(&line, bytes) {
-                        // Nobody may take it any more.
+                        // It may have no receiver any more.
                         let _ = self.messages.send(answer).await;
                     }
                 }

@@ -138,7 +138,7 @@ impl<'a> Calls<'a> {
         found
     }
 
-    /// Tools that a run would call, that nobody has and that were probably meant to be built-in ones.
+    /// Tools that a run would call, that do not exist and were probably meant to be built-in ones.
     pub(crate) fn misspelled(&self, plan: &Plan) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let sessions = plan

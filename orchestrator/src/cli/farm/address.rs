@@ -42,14 +42,14 @@ pub(crate) fn owner() -> String {
     let user = ["USER", "LOGNAME"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
-    let user = user.unwrap_or_else(|| "somebody".to_owned());
+    let user = user.unwrap_or_else(|| "unknown".to_owned());
     match nix::unistd::gethostname() {
         Ok(computer) => format!("{user}@{}", computer.to_string_lossy()),
         Err(_) => user,
     }
 }
 
-/// How long keys live on this farm. Where nobody says on how many servers it is, they live as long as an
+/// How long keys live on this farm. Without a number of servers, they live as long as an
 /// election needs: one may be under way.
 pub(crate) async fn ttl(link: &Link) -> Duration {
     ttl_on(server::replicas(link).await.unwrap_or(CLUSTER))
@@ -135,7 +135,7 @@ fn unknown(roles: &[Role]) -> CliError {
             "`packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's",
         );
     }
-    // Nobody needs more than what is enough.
+    // The least role that is enough.
     let enough = [Role::Viewer, Role::Run]
         .iter()
         .find(|role| roles.contains(role));

@@ -180,7 +180,7 @@ fn config(
         name: name.to_owned(),
         listen: format!("0.0.0.0:{CLIENTS}"),
         store: args.store.clone(),
-        // A power cut may take all servers at once, and there is nobody else who knows.
+        // A power cut may take all servers at once, and there is no other copy.
         sync_always: names.len() == 1,
         cluster,
         tls: Some(TlsFiles {

@@ -25,7 +25,7 @@ use crate::farm::nats::nats_places;
 use crate::shutdown::Interrupts;
 use crate::{render, runtime};
 
-/// The most findings that are told one by one.
+/// The most findings that are listed one by one.
 const MOST_TOLD: usize = 20;
 
 #[derive(Debug, Args)]

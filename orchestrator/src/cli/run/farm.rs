@@ -61,7 +61,7 @@ impl FarmRequest {
     pub(super) fn trail(&mut self) -> Option<PathBuf> {
         let given = self.farm.as_mut()?;
         given
-            // Who forgot the scheme is told so.
+            // A missing scheme is reported.
             .take_if(|text| !text.contains(':') || Path::new(text).exists())
             .map(PathBuf::from)
     }
@@ -408,7 +408,7 @@ fn without_secrets(arguments: impl Iterator<Item = String>) -> Vec<String> {
     kept
 }
 
-/// An error of the farm's as people are told.
+/// A farm error as people see it.
 pub(crate) fn farm_error(error: packtrain_farm::link::FarmError) -> CliError {
     error.into()
 }

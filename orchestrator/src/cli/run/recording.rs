@@ -71,7 +71,7 @@ pub(super) fn remove_aside(config: &Config, run: &RunId) {
     let prefix = format!(".{run}.");
     for entry in entries.into_iter().flatten().filter_map(Result::ok) {
         if entry.file_name().to_string_lossy().starts_with(&prefix) {
-            // What stays is in nobody's way.
+            // What stays does no harm.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

@@ -171,7 +171,7 @@ async fn adb_shell(arguments: AdbShell, call: &Call<'_>) -> Result<Answer, ToolE
         exit => {
             let lines: Vec<_> = output.lines().map(str::to_owned).collect();
             let from = lines.len().saturating_sub(OUTPUT);
-            // A tool that called back is told the message alone.
+            // A tool that called back gets only the message.
             let reason = lines.iter().find(|line| line.starts_with("Error: "));
             let reason = reason.map_or(String::new(), |line| format!(": {line}"));
             Err(ToolError::Failed {

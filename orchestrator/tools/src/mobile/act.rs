@@ -128,7 +128,7 @@ pub(crate) async fn screen_size(call: &Call<'_>) -> Result<Size, ToolError> {
     }
 }
 
-/// A duration in milliseconds that a gesture is told to take.
+/// A given duration of a gesture, in milliseconds.
 ///
 /// # Errors
 /// A failure for none at all, and for one that outlasts the call.

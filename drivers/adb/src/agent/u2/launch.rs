@@ -142,7 +142,7 @@ impl U2Agent {
         match answer {
             Ok((status, body)) => Ok(status == 200 && &*body == b"pong"),
             Err(error) if error.is_loss() => {
-                // Nobody is there any more, or the whole device is gone.
+                // No one is there any more, or the whole device is gone.
                 if self.phone.await_reconnection(&error, deadline).await? == Reconnection::Done {
                     self.phone.report_reconnection(&error);
                 }

@@ -87,7 +87,7 @@ impl<'a> Appliance<'a> {
         Self { agent, access }
     }
 
-    /// What a setting is, or why nobody can tell.
+    /// What a setting is, or why it is unknown.
     pub(super) async fn read(
         &mut self,
         setting: Setting,

@@ -22,8 +22,8 @@ impl State {
             .collect()
     }
 
-    /// The standings that changed since they were told last; that of a run with nothing under way and
-    /// nothing that waits is told once. Takes time for each run and device, so it
+    /// The standings that changed since they were last sent; that of a run with nothing under way and
+    /// nothing that waits is sent once. Takes time for each run and device, so it
     /// is asked for now and then, not after each fact.
     #[must_use = "they are not told again"]
     pub fn tell(&mut self) -> Vec<Standing> {

@@ -195,7 +195,7 @@ impl Reader<'_> {
         })
     }
 
-    /// `{ tools: [...] }`; without `tools` nobody knows whether anything was recorded.
+    /// `{ tools: [...] }`; without `tools` it is unknown whether anything was recorded.
     fn prompt_recording(&mut self, entry: &Entry) -> Option<Vec<ToolCall>> {
         let mapping = self.mapping(&entry.value, "recording")?;
         self.only(mapping, "a recording", &["tools"]);

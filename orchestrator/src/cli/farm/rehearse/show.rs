@@ -136,7 +136,7 @@ impl Show {
         }
     }
 
-    /// Somebody who is meant, and there; `None` when nobody is.
+    /// A match that is running; `None` when there is none.
     fn choose(&mut self, target: Target) -> Option<usize> {
         let there = |kind: Target| -> Vec<usize> {
             let actors = self.stage.actors.iter().enumerate();

@@ -290,7 +290,7 @@ async fn wait_for<T>(actor: &mut Actor, look: impl Fn(&Actor) -> Option<T>) -> R
     }
 }
 
-/// A server on a free port of loopback that knows no users: nobody else is on this computer.
+/// A server on a free port of loopback that knows no users: this computer has no other users.
 fn server(program: &Path, folder: &Path, ttl: Duration) -> Result<(Actor, SocketAddr), CliError> {
     let failed = |error: std::io::Error| {
         CliError::infrastructure("cannot prepare the farm's server").because(&error)

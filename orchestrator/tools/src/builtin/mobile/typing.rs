@@ -79,7 +79,7 @@ pub(super) async fn type_text(
 ) -> Result<Answer, ToolError> {
     let answer = call.act(Command::Input(InputCommand::Text(text))).await?;
     if hide_keyboard {
-        // A keyboard that stays is no news until it covers something, and that is told then.
+        // A keyboard that stays matters only once it covers something, and is reported then.
         call.act(Command::Input(InputCommand::HideKeyboard)).await?;
     }
     Ok(answer)
