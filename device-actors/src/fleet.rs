@@ -361,7 +361,7 @@ impl Fleet {
             self.shared.tasks.wait().await;
         };
         if tokio::time::timeout_at(by.into(), all).await.is_err() {
-            tracing::warn!("devices did not let go in time");
+            tracing::warn!("devices were not released in time");
         }
     }
 

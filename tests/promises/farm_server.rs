@@ -132,7 +132,7 @@ fn who_has_joined_joins_again_by_the_same_token_however_the_server_is_spelt() {
     join(&spelt, "eve").expect(0);
     let other = join(&address, "mallory").expect(3);
     assert!(
-        other.stderr.contains("the token was used by `eve` already"),
+        other.stderr.contains("the token was already used by `eve`"),
         "{}",
         other.stderr
     );
@@ -191,7 +191,7 @@ fn another_computer_joins_with_a_token_over_tls_and_sees_the_farm() {
     )
     .expect(3);
     assert!(
-        again.stderr.contains("the token was used by `eve` already"),
+        again.stderr.contains("the token was already used by `eve`"),
         "{}",
         again.stderr
     );

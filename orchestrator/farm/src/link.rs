@@ -129,7 +129,7 @@ pub enum FarmError {
         version: String,
     },
     /// The server knows no user of that name or key.
-    #[error("the farm at {servers} does not let us in: {cause}")]
+    #[error("the farm at {servers} refused access: {cause}")]
     NotAllowedIn {
         /// Where.
         servers: String,

@@ -208,7 +208,7 @@ impl Renewing {
         let last = self.link.last(self.needs.as_deref()?).await;
         match last {
             Ok(last) if last.as_ref().is_none_or(|last| last.value.is_none()) => {
-                Some("it has come to its end elsewhere".to_owned())
+                Some("it has ended elsewhere".to_owned())
             }
             Ok(_) | Err(_) => None,
         }

@@ -97,7 +97,7 @@ async fn resume(
         CliError::misuse(format!(
             "the farm has no run {run} that could be carried on"
         ))
-        .hint("it has come to its end, or is older than a day; `packtrain farm queue` lists runs")
+        .hint("it has ended, or is older than a day; `packtrain farm queue` lists runs")
     };
     let manifest = manifest.ok_or_else(unknown)?;
     let resume = manifest.resume.clone().ok_or_else(unknown)?;

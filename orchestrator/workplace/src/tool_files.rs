@@ -141,7 +141,7 @@ impl ToolFiles {
                 "tool `{name}` is defined more than once: {}",
                 origins.join(" and ")
             );
-            let hint = "every tool needs a name of its own".to_owned();
+            let hint = "tool names must be unique".to_owned();
             Some(Diagnostic::error(last.source(), last.span(), message).hint(hint))
         });
         told.collect()

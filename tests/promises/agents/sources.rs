@@ -80,7 +80,7 @@ fn what_a_source_may_not_offer_is_not_offered_and_told_why() {
             .data
             .to_string();
         assert!(
-            available.contains("it has an argument `lease` of its own"),
+            available.contains("it already has an argument `lease`"),
             "{available}"
         );
         assert!(available.contains("one of Packtrain's own"), "{available}");

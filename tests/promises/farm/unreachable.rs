@@ -152,7 +152,7 @@ fn a_server_that_does_not_know_us_is_told_so() {
     let config =
         format!("jetstream {{ store_dir: {store:?} }}\nauthorization {{ user: a, password: b }}\n");
     let server = server(&lab, &config);
-    let error = format!("the farm at nats://{} does not let us in: ", server.address);
+    let error = format!("the farm at nats://{} refused access: ", server.address);
     told(&lab, server.address, &error, "packtrain farm token");
 }
 

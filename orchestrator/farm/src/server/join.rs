@@ -64,7 +64,7 @@ pub enum Refusal {
     #[error("the token invites a {0}")]
     Role(Role),
     /// The invitation has let somebody else in.
-    #[error("the token was used by `{0}` already; each lets one in")]
+    #[error("the token was already used by `{0}`; each is for one computer")]
     Used(HostName),
     /// Somebody else has the name.
     #[error("`{0}` is taken by another computer; join by another name")]

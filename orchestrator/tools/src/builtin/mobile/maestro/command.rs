@@ -192,7 +192,7 @@ impl<'de> Visitor<'de> for CommandVisitor {
         match map.next_key::<String>()? {
             None => Ok(Named::new(&name, command)),
             Some(second) => Err(A::Error::custom(format!(
-                "`{name}` and `{second}` are two commands; each is an item of its own"
+                "`{name}` and `{second}` are two commands; make each an item"
             ))),
         }
     }
