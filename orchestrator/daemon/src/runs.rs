@@ -426,7 +426,7 @@ const fn word(outcome: &packtrain_model::Outcome) -> &'static str {
         Outcome::Skipped { .. } => "skipped",
         Outcome::Failed(_) => "failed",
         Outcome::NeedsAgent { .. } => "needs an agent",
-        Outcome::Infrastructure { .. } => "not found out",
+        Outcome::Infrastructure { .. } => "errored",
         Outcome::Cancelled { .. } => "cancelled",
     }
 }

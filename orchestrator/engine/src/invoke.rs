@@ -226,7 +226,7 @@ impl<'a> Invoker<'a> {
     ) -> Result<Answer, ToolError> {
         let session = self.session;
         let tool = find(registry, request.tool)?;
-        self.in_time(request.tool, "was not called any more")?;
+        self.in_time(request.tool, "was no longer called")?;
         let device = session.scope.lease.device();
         if let Some(why) = (tool.spec()).unusable_on(device.id.platform(), &device.driver) {
             return Err(ToolError::failed(format!("`{}` {why}", request.tool)));

@@ -200,8 +200,8 @@ impl RunningSources {
             Err(collisions) => {
                 running.shutdown().await;
                 let error =
-                    CliError::misuse(format!("tools of one name: {}", collisions.trim_end()));
-                Err(error.hint("names are unique: rename one of them in its source"))
+                    CliError::misuse(format!("duplicate tool names: {}", collisions.trim_end()));
+                Err(error.hint("rename one of them in its source"))
             }
         }
     }

@@ -73,7 +73,7 @@ impl Reading {
         if self.settled.is_some() {
             self.report(
                 FindingKind::Disordered,
-                "something is told after the end of the run",
+                "there is an event after the end of the run",
             );
         }
         match event {
@@ -138,7 +138,7 @@ impl Reading {
             };
             wrong.push(Finding::new(
                 kind,
-                format!("{id} is told of after the session's end"),
+                format!("{id} has an event after the session's end"),
             ));
         }
         let is_end = matches!(event, RunEvent::SessionFinished { .. });
@@ -197,9 +197,9 @@ impl State {
         } else {
             Disordered
         };
-        wrong.when(self.ended, kind, "is told of after its end");
+        wrong.when(self.ended, kind, "has an event after its end");
         if !is_start && !is_end && self.started == 0 {
-            wrong.when(true, Lost, "is told of without its beginning");
+            wrong.when(true, Lost, "has an event without its beginning");
             // Said once.
             self.started = 1;
         }

@@ -33,7 +33,7 @@ pub fn late(attempts: &[Attempt], freed: &[Freed], within: TimeDelta) -> Vec<Fin
             );
             findings.push(Finding::new(
                 FindingKind::Late,
-                format!("{session} was told to be lost with {host} {took}"),
+                format!("{session} was reported lost with {host} {took}"),
             ));
         }
     }

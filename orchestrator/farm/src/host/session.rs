@@ -82,7 +82,7 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
         match link.put_if(&subject, 0, end.clone(), None).await {
             Ok(Put::Done(_)) => break,
             Ok(Put::Refused) => {
-                tracing::info!(session = %to.session, "the farm had given this session up");
+                tracing::info!(session = %to.session, "the farm had given up this session");
                 break;
             }
             Err(FarmError::Silent { .. }) => {}

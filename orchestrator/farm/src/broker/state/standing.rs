@@ -192,10 +192,10 @@ impl State {
             .take(NAMED)
             .collect();
         if full.is_empty() && is_choosing {
-            return "what was tried before waits a moment for another device".to_owned();
+            return "a retried session waits a moment for another device".to_owned();
         }
         if full.is_empty() {
-            return "its sessions wait for devices that they have not had".to_owned();
+            return "its sessions wait for devices that they have not tried".to_owned();
         }
         format!("the hosts of its devices are full: {}", full.join(", "))
     }

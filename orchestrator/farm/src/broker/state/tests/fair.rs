@@ -166,7 +166,7 @@ fn one_that_avoids_what_is_free() -> Server {
 fn a_session_goes_back_to_what_lost_it_when_nothing_better_is_free_for_a_while() {
     let mut farm = one_that_avoids_what_is_free();
     assert!(farm.order("a").is_empty());
-    let reason = "what was tried before waits a moment for another device";
+    let reason = "a retried session waits a moment for another device";
     assert_eq!(farm.reason("a"), reason);
     farm.let_waits_end();
     let granted = &farm.grants[&("a".to_owned(), "s1.2".to_owned())];
