@@ -24,7 +24,7 @@ pub(crate) enum Event {
     Added(ConnectorId, DeviceInfo),
     /// There is one no more; those who wait for it are answered with this.
     Removed(ConnectorId, LeaseError),
-    /// Somebody asks for the device, connected by this connector.
+    /// A caller asks for the device, connected by this connector.
     Requested {
         ticket: Ticket,
         connector: ConnectorId,

@@ -135,7 +135,7 @@ impl RestoreFile {
         std::fs::File::open(folder)?.sync_all()
     }
 
-    /// Removes the file; it is no error when there is none.
+    /// Removes the file; it is not an error when there is none.
     ///
     /// # Errors
     /// When it is there and stays.

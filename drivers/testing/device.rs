@@ -32,7 +32,7 @@ pub fn run(test: impl Future<Output = ()>) {
     runtime.enable_all().build().unwrap().block_on(test);
 }
 
-/// What leads to a device, and what drives it while somebody is connected.
+/// What leads to a device, and what drives it while connected.
 pub struct Hand {
     /// Leads to the device.
     pub connector: Arc<dyn Connector>,
@@ -92,7 +92,7 @@ pub trait TestDevice {
         self.connect_in(&context()).await
     }
 
-    /// Lets go of the driver, if somebody is connected.
+    /// Releases the driver, if connected.
     async fn disconnect(&mut self) {
         if let Some(driver) = self.hand().driver.take() {
             driver.close().await;

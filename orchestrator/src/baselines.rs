@@ -199,7 +199,7 @@ impl Kept {
             let path = entry.path();
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             let name = entry.file_name().to_string_lossy().into_owned();
-            // What is no baseline is not ours.
+            // What is not a baseline is not ours.
             if !is_folder || !path.join(FILE).is_file() {
                 continue;
             }

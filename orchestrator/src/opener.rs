@@ -93,7 +93,7 @@ fn started(words: &[OsString]) -> Result<(), String> {
     let reading = reading.spawn(move || {
         let mut code = String::new();
         if let Some(answer) = &mut answer {
-            // What cannot be read is no failure of the opener's.
+            // What cannot be read is not a failure of the opener's.
             let _ = answer.read_to_string(&mut code);
         }
         // There may be no receiver any more.

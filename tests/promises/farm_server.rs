@@ -229,7 +229,7 @@ fn where_there_is_no_farm_each_command_says_so_in_one_line() {
         );
         assert_eq!(said.lines().count(), 2, "{command:?}: {said}");
     }
-    // An address without its scheme is no trail.
+    // An address without its scheme is not a trail.
     let said = run(&lab, &["run", "a.trail.yaml", "--farm", "farm:4222"])
         .expect(3)
         .stderr;

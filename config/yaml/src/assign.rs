@@ -3,7 +3,7 @@
 use super::value::Value;
 use crate::diagnostic::quoted;
 
-/// Why words are no arguments.
+/// Why words are not arguments.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AssignmentError {
     /// No `=`, or nothing before it.

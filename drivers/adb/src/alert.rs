@@ -12,7 +12,7 @@ use crate::device::{AndroidDevice, Result, unmet};
 
 /// How long a dialog may take to go once it was answered.
 const ALERT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often it is looked for.
+/// How often to look for it.
 const ALERT_POLL: Duration = Duration::from_millis(80);
 /// Ids of buttons that say yes, best first; without their package.
 const YES: [&str; 6] = [

@@ -16,7 +16,7 @@ use crate::wire::shell::quote;
 
 /// How long a stopped app's process may take to be gone.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often it is looked for.
+/// How often to look for it.
 const STOP_POLL: Duration = Duration::from_millis(100);
 
 /// What an app command needs beside the device.
@@ -139,7 +139,7 @@ impl AndroidDevice {
         );
         let output = self.shell_once(&command, deadline).await?;
         let said = output.said();
-        // `am` says what failed and may exit with 0 all the same.
+        // `am` says what failed and may exit with 0 anyway.
         if output.exit != 0 || said.contains("Error:") {
             return Err(unmet(format!("open {url}: {}", reason(&output))));
         }

@@ -13,7 +13,7 @@ use crate::screen::Screen;
 
 /// How long the effect of an action may take to show.
 const EFFECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often it is looked for.
+/// How often to look for it.
 const EFFECT_POLL: Duration = Duration::from_millis(150);
 /// The fewest looks that prove that nothing shows: time alone proves nothing about a device that
 /// had no processor meanwhile.

@@ -32,7 +32,7 @@ pub(crate) struct Way {
     pub(crate) endpoint: Endpoint,
     pub(crate) is_usable: bool,
     pub(crate) identity: Option<Identity>,
-    /// Whether it was the best when it was last asked for: somebody may be on it.
+    /// Whether it was the best when it was last asked for: it may be in use.
     pub(crate) was_kept: bool,
 }
 

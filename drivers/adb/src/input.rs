@@ -14,7 +14,7 @@ const KEYBOARD_TIMEOUT: Duration = Duration::from_secs(3);
 const KEYBOARD_POLL: Duration = Duration::from_millis(100);
 /// How long a field may take to get the focus that a touch gave it.
 const FOCUS_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often it is looked for.
+/// How often to look for it.
 const FOCUS_POLL: Duration = Duration::from_millis(150);
 /// The longest a finger stays on the glass.
 const GESTURE_TIMEOUT: Duration = Duration::from_secs(60);

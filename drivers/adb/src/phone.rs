@@ -26,7 +26,7 @@ const REDIAL_INTERVAL: Duration = Duration::from_millis(1500);
 const ECHO: &str = "shell:echo here";
 /// More than that says no device, in bytes.
 const MAX_ECHO: usize = 1024;
-/// How often a device that is away is looked for.
+/// How often to look for a device that is away.
 const RECONNECT_POLL: Duration = Duration::from_millis(50);
 
 /// Whether a piece of work may be done twice.

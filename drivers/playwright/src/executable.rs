@@ -1,4 +1,4 @@
-//! A browser's program that somebody named: whether it is one, and of which engine. Playwright
+//! A configured browser program: whether it is one, and of which engine. Playwright
 //! would wait half a minute for any other program to answer as a browser does.
 
 use std::path::Path;

@@ -457,7 +457,7 @@ async fn document(
 ) -> Result<Document, Error> {
     let asked = ask::<Document>(page, place.selector(""), wanted.question(), limit).await;
     if let (Err(_), Some(numbers)) = (&asked, wanted.numbers) {
-        // It may have given numbers all the same.
+        // It may have given numbers anyway.
         numbers.give(numbers.next() + MAX_ROWS, "", "");
     }
     let document = asked?;

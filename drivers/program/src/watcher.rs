@@ -23,11 +23,11 @@ use crate::spawning;
 const MARK: &str = "PACKTRAIN_PROGRAM";
 /// The word that makes this program a watcher.
 const WATCH: &str = "watch-programs";
-/// How often it is looked for what started while the others were killed.
+/// How often to look for what started while the others were killed.
 const ROUNDS: usize = 3;
 /// How long a program whose owner is gone may take to be seen.
 const START_GRACE: Duration = Duration::from_millis(100);
-/// How often it is looked whether what may end by itself has.
+/// How often to check whether what may end by itself has.
 const END_POLL: Duration = Duration::from_millis(500);
 
 /// The watcher of this process: one, as there is one end of this process.

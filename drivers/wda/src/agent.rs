@@ -161,7 +161,7 @@ impl Agent {
                     "the session with WebDriverAgent was gone, because another client made one \
                      or it was restarted; a new one was made",
                 ),
-                // What another process has left in a session is no crash of this one's app.
+                // What another process has left in a session is not a crash of this one's app.
                 Refusal::AppGone if self.app.is_none() => is_left = true,
                 Refusal::AppGone => {
                     is_left = true;

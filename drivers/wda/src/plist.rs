@@ -16,7 +16,7 @@ const MAX_VALUES: usize = 200_000;
 /// Most bytes of text and data, each counted as often as it is referred to.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// Why bytes are no acceptable property list.
+/// Why bytes are not an acceptable property list.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlistError {
     /// They are none.

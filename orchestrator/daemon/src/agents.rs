@@ -62,7 +62,7 @@ impl Transport {
 /// Who comes by single requests: whose token, which endpoint, which client.
 pub(crate) type Requester = (String, Option<String>, String);
 
-/// Somebody who is connected. What they hold is theirs alone and goes with them.
+/// A connected client. What it holds is its own and goes with it.
 pub struct Agent {
     /// `a1`, `a2`, ...
     pub id: String,
@@ -346,7 +346,7 @@ impl Agents {
         others.next().map(|agent| agent.title())
     }
 
-    /// Takes somebody in; they leave when what is answered is dropped.
+    /// Registers a client; it leaves when the returned guard is dropped.
     pub fn join(
         &self,
         transport: Transport,
@@ -476,7 +476,7 @@ impl Agents {
     }
 }
 
-/// That somebody is connected, as long as this lives.
+/// A client is connected as long as this lives.
 pub struct Present {
     agents: Agents,
     agent: Arc<Agent>,

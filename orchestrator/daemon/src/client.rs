@@ -20,7 +20,7 @@ use super::wire::{self, Answer, DeviceNews, DevicesNews, Hello, ProjectKey, VERS
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long the one before may take to end.
 const END_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often it is looked for meanwhile.
+/// How often to look for it meanwhile.
 const START_POLL: Duration = Duration::from_millis(5);
 /// How long it may take to answer what needs no device.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);

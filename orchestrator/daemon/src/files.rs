@@ -4,7 +4,7 @@
 
 #[cfg(target_os = "linux")]
 mod watch;
-/// Elsewhere events come late, so it is looked each time.
+/// Elsewhere events come late, so it checks each time.
 #[cfg(not(target_os = "linux"))]
 mod watch {
     use std::collections::HashSet;
@@ -70,7 +70,7 @@ struct Stamp {
     inode: u64,
     mode: u32,
     is_folder: bool,
-    /// Bytes and times, of what is no folder.
+    /// Bytes and times, of what is not a folder.
     length: u64,
     modified: (i64, i64),
     changed: (i64, i64),

@@ -171,7 +171,7 @@ impl Hub {
     /// Waits until nobody uses a project, for the moment that a client takes to leave after its answer.
     ///
     /// # Errors
-    /// When somebody uses it still.
+    /// When it is still in use.
     async fn is_given_up(&self, old: &Arc<Project>) -> Result<(), CliError> {
         let given_up = async {
             loop {
@@ -378,7 +378,7 @@ impl Hub {
         });
     }
 
-    /// Ends the daemon for one of another build, unless somebody uses it; who does.
+    /// Ends the daemon for one of another build, unless it is in use; by whom.
     pub(crate) async fn retire(&self) -> Vec<String> {
         self.retiring.fetch_add(1, Ordering::Relaxed);
         let mut every = tokio::time::interval(GIVE_UP_POLL);

@@ -54,7 +54,7 @@ enum Order {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum News {
-    /// Somebody has it; who, in words.
+    /// In use; by whom, in words.
     Waits(String),
     /// It is theirs.
     Lent(DeviceInfo),

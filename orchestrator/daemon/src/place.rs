@@ -214,7 +214,7 @@ impl Place {
         is_own && self.socket().try_exists().unwrap_or(true)
     }
 
-    /// Whether somebody is the daemon who has not said so yet, or does not any more.
+    /// Whether a daemon has not announced itself yet, or no longer does.
     pub fn is_taken(&self) -> bool {
         self.state().is_none() && matches!(self.lock(), Ok(None))
     }
@@ -264,7 +264,7 @@ fn secret_of(path: &Path) -> io::Result<Option<String>> {
     if is_own && about.mode() & 0o077 == 0 && text.len() == SECRET_DIGITS {
         return Ok(Some(text));
     }
-    // What others could have read, or was cut off, is no secret.
+    // What others could have read, or was cut off, is not a secret.
     std::fs::remove_file(path)?;
     Ok(None)
 }
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(found(), None);
         std::fs::create_dir(&own).unwrap();
         assert_eq!(found().as_ref(), Some(&own));
-        // What is given counts, and what is given in vain is no reason to look elsewhere.
+        // What is given counts, and what is given in vain is not a reason to look elsewhere.
         let given = |path: &str| runtime_folder(Some(path.into()), users.path());
         assert_eq!(given("/tmp"), Some("/tmp".into()));
         for wrong in ["tmp", "/tmp/is/not/there"] {

@@ -89,7 +89,7 @@ impl Drop for Using {
 }
 
 impl Project {
-    /// Whether somebody uses it.
+    /// Whether it is in use.
     pub(crate) fn is_in_use(&self) -> bool {
         *self.users.borrow() > 0
     }
@@ -227,7 +227,7 @@ impl Project {
         self.of(toolbox).await
     }
 
-    /// All tools as they were when somebody last asked for those of now.
+    /// All tools as they were at the last request for the current ones.
     ///
     /// # Errors
     /// As [`Project::tools`].

@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_secs(2);
 const END_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long no client is accepted after that failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// How long one that ends is waited for, and how often it is looked whether it has.
+/// How long one that ends is waited for, and how often to check whether it has.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 const LOOK_TIMEOUT: Duration = Duration::from_millis(500);
 const LOCK_POLL: Duration = Duration::from_millis(20);
@@ -49,7 +49,7 @@ pub struct ServeOptions {
     pub port: u16,
     /// After how long without anybody it ends; never when `None`.
     pub idle: Option<Duration>,
-    /// Whether somebody watches it.
+    /// Whether it is watched.
     pub is_watched: bool,
 }
 

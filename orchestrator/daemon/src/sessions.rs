@@ -153,7 +153,7 @@ impl SessionHost for InDaemon {
             order,
             scratch: self.scratch.clone(),
             working_directory: self.working_directory.clone(),
-            // What lets a computer into a farm is no trail's business.
+            // What lets a computer into a farm is not a trail's business.
             environment: variables
                 .filter(|(name, _)| name != "PACKTRAIN_FARM_TOKEN")
                 .collect(),

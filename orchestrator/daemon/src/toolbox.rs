@@ -35,7 +35,7 @@ pub struct Toolbox {
     writes: Arc<SourceWrites>,
     /// The tools that need no source.
     registry: Registry,
-    /// What has them all, once somebody needed them.
+    /// What has them all, once needed.
     tools: OnceCell<Tools>,
     /// Locked for writing while they are being started; free again when that is given up, too.
     starting: RwLock<()>,

@@ -145,7 +145,7 @@ pub struct DevicesNews {
     pub devices: Vec<DeviceNews>,
 }
 
-/// Somebody who is connected.
+/// A connected client.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AgentNews {
     pub id: String,

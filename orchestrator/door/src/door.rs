@@ -61,7 +61,7 @@ impl Door {
     /// Takes this port of loopback.
     ///
     /// # Errors
-    /// When somebody has it.
+    /// When it is taken.
     pub async fn bind_at(policy: Policy, port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;

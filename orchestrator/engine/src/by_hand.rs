@@ -1,4 +1,4 @@
-//! A run that somebody drives by hand: the only step of its one session is open while they make calls, and
+//! A run that is driven by hand: the only step of its one session is open while they make calls, and
 //! passes when every call did. It does not know who they are.
 
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// A run of one session, whose only step somebody carries out by hand: its journal is like any other's.
+/// A run of one session, whose only step is carried out by hand: its journal is like any other's.
 pub struct RunByHand {
     session: SessionContext,
     journal: Journal,

@@ -57,7 +57,7 @@ pub(crate) enum Event {
     },
     /// Something happened to a device.
     DeviceChanged(DeviceChange),
-    /// Somebody or something asks the run to stop.
+    /// The run is asked to stop.
     Stop(StopReason),
 }
 
@@ -257,7 +257,7 @@ impl Dispatcher {
             return false;
         }
         if is_lost(assignment, outcome) {
-            // Another device is no second chance for the app.
+            // Another device is not a second chance for the app.
             let lost = self.lost.get(&assignment.index).copied();
             return lost.unwrap_or_default() < MOST_REPLACEMENTS;
         }

@@ -48,7 +48,7 @@ impl SessionContext {
     }
 
     /// Keeps what the run's options ask for, and journals what happened on the device. Whatever goes
-    /// wrong here is no failure of the step.
+    /// wrong here is not a failure of the step.
     pub(crate) async fn keep_evidence(&self, step: StepIndex, outcome: &Outcome) {
         let failed = match outcome {
             Outcome::Passed | Outcome::Skipped { .. } => false,

@@ -78,7 +78,7 @@ pub enum SessionMessage {
     Event(Box<RunEvent>, DateTime<Utc>),
     /// A file. The session goes on when the other is dropped.
     File(NewArtifact, oneshot::Sender<Infallible>),
-    /// What it waits for, in words, while somebody else has its device.
+    /// What it waits for, in words, while another session has its device.
     Waits(String),
 }
 
@@ -163,7 +163,7 @@ impl SessionOutput {
         }
     }
 
-    /// Says what the session waits for, while somebody else has its device.
+    /// Says what the session waits for, while another session has its device.
     pub(crate) fn waits(&self, reason: &str) {
         match &self.to {
             // Within a run devices are planned.

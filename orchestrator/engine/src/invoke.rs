@@ -68,7 +68,7 @@ impl<'a> Invoker<'a> {
         }
     }
 
-    /// For one of the calls that somebody makes by hand, all in one step.
+    /// For one of the calls made by hand, all in one step.
     pub(crate) fn by_hand(session: &'a SessionContext, limit: Duration) -> Self {
         let deadline = Instant::now().checked_add(limit);
         Self {

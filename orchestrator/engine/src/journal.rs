@@ -62,7 +62,7 @@ impl ArtifactContent {
     /// nothing to keep. Blocking.
     ///
     /// # Errors
-    /// What the system says, or that it is no file of at most `most` bytes.
+    /// What the system says, or that it is not a file of at most `most` bytes.
     pub fn take(self, most: u64) -> Result<Option<Vec<u8>>, String> {
         let (path, hide) = match self {
             Self::Bytes(bytes) | Self::Shared(bytes) => return Ok(Some(bytes)),
@@ -198,7 +198,7 @@ impl Journal {
         self.0.push(Message::Event(event, Some(at)), bytes).await;
     }
 
-    /// Journals an event that somebody leaves behind who cannot wait any more.
+    /// Journals an event from a caller that cannot wait.
     pub(crate) fn record_now(&self, event: RunEvent) {
         let bytes = queue::bytes_of(&event);
         self.0.push_now(Message::Event(event, None), bytes);

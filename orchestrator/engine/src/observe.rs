@@ -51,7 +51,7 @@ impl Troubles {
 
 impl SessionContext {
     /// Looks at the screen once it is still. `None` when it could not be looked at: whatever goes
-    /// wrong here is no failure of the step.
+    /// wrong here is not a failure of the step.
     pub(crate) async fn observe(&self, picture: bool) -> Option<Observed> {
         if self.unobserved.load(Ordering::Relaxed) >= GIVE_UP_AFTER {
             return None;

@@ -152,7 +152,7 @@ pub struct SessionContext {
     pub(crate) passed: AtomicBool,
     /// Screens in a row that could not be looked at.
     pub(crate) unobserved: AtomicU32,
-    /// The calls that somebody makes by hand.
+    /// The calls made by hand.
     pub(crate) by_hand: ByHand,
     /// What its report says of tools that could not be registered.
     noted: Mutex<BTreeSet<String>>,

@@ -291,7 +291,7 @@ impl<'a> Writer<'a> {
     fn rerun(&self, trail: &TrailView, attempt: &AttemptView) -> TestRerun {
         let kind = match end(&attempt.status) {
             End::NonSuccess(kind) => kind,
-            // An attempt that was given up is no success, whatever it looks like.
+            // An attempt that was given up is not a success, whatever it looks like.
             End::Success | End::Skipped => NonSuccessKind::Error,
         };
         let mut xml = TestRerun::new(kind);

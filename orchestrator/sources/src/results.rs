@@ -99,7 +99,7 @@ fn objects(result: &CallResult) -> impl Iterator<Item = Value> {
             return None;
         }
         let object = serde_json::from_str(text).ok();
-        // Python writes `NaN` and halves of characters, which are no JSON: it is heard all the same.
+        // Python writes `NaN` and halves of characters, which are not JSON: it is accepted anyway.
         object
             .or_else(|| says_unsuccessful(text).then(|| json!({ "success": false, "error": text })))
     };

@@ -22,7 +22,7 @@ const HOST: &str = "127.0.0.1";
 const HOST_V6: &str = "[::1]";
 /// Ports that are tried before a source is given up.
 const MAX_PORTS: usize = 5;
-/// How often it is looked whether a source listens, at first and at last.
+/// How often to check whether a source listens, at first and at last.
 const READY_POLL: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 
 /// Lines of a source that did not start that each report has; its log has all.

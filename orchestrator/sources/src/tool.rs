@@ -516,7 +516,7 @@ impl Seen {
         )) = &answer
             && self.decisive.is_none()
         {
-            // What could not be found out is no pass, whatever the tool makes of it.
+            // What could not be found out is not a pass, whatever the tool makes of it.
             self.decisive = Some(error.clone());
         }
         // Who does not wait any more is not told.

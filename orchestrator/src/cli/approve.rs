@@ -95,7 +95,7 @@ pub(crate) fn run(args: &ApproveArgs, context: &Context) -> Result<Exit, CliErro
         plan.refusals.push(cut_short("the run"));
         plan.approvals.clear();
     }
-    // What could not even be compared is no baseline, and says why.
+    // What could not even be compared is not a baseline, and says why.
     let unknown = compared.not_compared.iter();
     let unknown = unknown.filter(|one| one.step.is_some());
     plan.refusals.extend(unknown.cloned());

@@ -24,7 +24,7 @@ const IDLE_MINUTES: u64 = 10;
 const MOST_LOG: u64 = 1024 * 1024;
 /// How long a daemon may take to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often it is looked whether it has.
+/// How often to check whether it has.
 const STOP_POLL: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Args)]

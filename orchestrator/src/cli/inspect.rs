@@ -400,7 +400,7 @@ async fn one_session(
     worked
 }
 
-/// An outcome that is no pass, as the command's error.
+/// An outcome that is not a pass, as the command's error.
 fn told(outcome: Outcome) -> CliError {
     let hint = outcome.hint().map(str::to_owned);
     let message = outcome.message().unwrap_or_default();

@@ -57,7 +57,7 @@ pub enum Format {
 /// Whether standard output took less than it was given.
 static IS_CUT: AtomicBool = AtomicBool::new(false);
 
-/// Data, to standard output. A reader that has gone away is no error of ours.
+/// Data, to standard output. A reader that has gone away is not an error of ours.
 pub fn out(text: &str) {
     let mut stdout = std::io::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };

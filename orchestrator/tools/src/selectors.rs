@@ -40,7 +40,7 @@ pub fn check_roles(arguments: &Value, on: Option<Platform>) -> Vec<SelectorProbl
         let text = value.as_scalar()?.text.as_str();
         let role = match key? {
             "ariaRole" => text,
-            // What is no element of a list is looked for as a text.
+            // What is not an element of a list is looked for as a text.
             "ref" if on == Some(Platform::Web) => role_and_name(without_state(text))?.0,
             _ => return None,
         };

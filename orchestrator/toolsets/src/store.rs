@@ -370,7 +370,7 @@ fn names(folder: &Path) -> Result<(Vec<ToolsetName>, Vec<String>), StoreError> {
         match file.strip_suffix(".json").map(ToolsetName::parse) {
             Some(Ok(name)) => names.push(name),
             Some(Err(error)) => odd.push(format!("{}: {error}", folder.join(&*file).display())),
-            // What is no toolset is not ours.
+            // What is not a toolset is not ours.
             None => {}
         }
     }

@@ -329,7 +329,7 @@ pub fn are_needed(config: &Config, registry: &Registry, plan: &Plan) -> bool {
         })
 }
 
-/// Whether a tool that is no source's may call one that is.
+/// Whether a tool that is not a source's may call one that is.
 pub fn may_call_sources(spec: &ToolSpec) -> bool {
     spec.runs_trail.is_some() || matches!(spec.origin, Origin::File(_))
 }

@@ -186,7 +186,7 @@ pub fn parse(file: &Path) -> Result<Result<Parsed, Vec<Diagnostic>>, CliError> {
 /// Reads one file.
 ///
 /// # Errors
-/// When it cannot be read or is no text.
+/// When it cannot be read or is not text.
 pub fn text(file: &Path) -> Result<String, CliError> {
     let size = std::fs::metadata(file)
         .map_err(|error| unreadable(file, &error))?

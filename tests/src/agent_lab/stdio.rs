@@ -29,7 +29,7 @@ impl Stdio {
         let of_it = Arc::clone(&waiting);
         std::thread::spawn(move || {
             let lines = output.lines().map_while(Result::ok);
-            // What is no message ends it: nothing else may stand there.
+            // What is not a message ends it: nothing else may stand there.
             for message in lines.map_while(|line| serde_json::from_str(&line).ok()) {
                 pass_on(message, &of_it, &tell);
             }

@@ -10,7 +10,7 @@ use crate::wire::shell::quote;
 
 /// How long the screen may take to turn.
 const ROTATION_TIMEOUT: Duration = Duration::from_secs(3);
-/// How often it is looked at.
+/// How often to look at it.
 const ROTATION_POLL: Duration = Duration::from_millis(80);
 
 impl AndroidDevice {

@@ -22,7 +22,7 @@ const LETTER_TIMEOUT: Duration = Duration::from_millis(50);
 const TOUCH_TIMEOUT: Duration = Duration::from_secs(15);
 /// Most characters that are deleted one by one.
 const MAX_ERASED: u32 = 10_000;
-/// How often an element that went away is looked for again.
+/// How often to look again for an element that went away.
 const FINDS: u32 = 3;
 /// The key that deletes backwards.
 const BACKSPACE: &str = "\u{8}";

@@ -175,7 +175,7 @@ impl Attempt<'_> {
         let mut command = match way {
             StartWay::Launch => {
                 let pid = self.simctl.launch(udid, id, &variables).await?;
-                // A number that is no process of this computer says nothing.
+                // A number that is not a process of this computer says nothing.
                 return Ok(Started::App(pid.filter(|pid| is_alive(*pid))));
             }
             StartWay::Command => prepared(&self.order.command, self.order.folder.as_deref(), port)?,
@@ -252,7 +252,7 @@ impl Attempt<'_> {
         if let Started::Command(running, port, mark) = started {
             let was_running = running.is_running();
             said = format!("; {}", running.stop().await);
-            // What it started on the simulator is no child of it, and goes on where it was killed. What runs
+            // What it started on the simulator is not a child of it, and goes on where it was killed. What runs
             // there otherwise is another client's.
             if !was_running && who_answers(port).await != Answer::Agent(Some(mark)) {
                 hook.cancel().await;

@@ -43,7 +43,7 @@ pub(super) struct Fact {
     pub(super) name: String,
     /// What each session that has it shows, and the others.
     pub(super) bad: BTreeMap<usize, Change>,
-    /// The sessions for which it is no news.
+    /// The sessions for which it is not news.
     pub(super) excused: Vec<Excuse>,
     /// Whether nothing but digits differs.
     pub(super) is_faint: bool,

@@ -270,7 +270,7 @@ impl<'a> Screens<'a> {
                     continue;
                 }
                 let key = item_key(&item);
-                // What was seen at an earlier step is no news at a later one.
+                // What was seen at an earlier step is not news at a later one.
                 let (items, keys) = told.entry(session).or_default();
                 if counts.known.insert((session, key.clone())) {
                     keys.push((key, place));

@@ -13,7 +13,7 @@ const MAX_PIXELS: u64 = 64 * 1024 * 1024;
 /// Why a picture cannot be kept, or read again.
 #[derive(Debug, thiserror::Error)]
 pub enum WebpError {
-    /// It is no WebP, or cut short.
+    /// It is not a WebP, or cut short.
     #[error("decode the WebP: {0}")]
     Decode(#[from] image_webp::DecodingError),
     /// It cannot be one.

@@ -29,7 +29,7 @@ struct State {
 pub(crate) struct Seat {
     places: Arc<Places>,
     number: u64,
-    /// Cancelled when somebody else has the place.
+    /// Cancelled when another client has the place.
     pub(crate) taken: CancellationToken,
     held_by: Mutex<Option<Principal>>,
 }

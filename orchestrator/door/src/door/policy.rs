@@ -54,7 +54,7 @@ pub enum Hosts {
     Address,
 }
 
-/// Whose pages may ask. Who sends no `Origin` is no page, unless `Sec-Fetch-Site` says so.
+/// Whose pages may ask. Who sends no `Origin` is not a page, unless `Sec-Fetch-Site` says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origins {
     /// Nobody's.

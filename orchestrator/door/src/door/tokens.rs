@@ -69,7 +69,7 @@ impl Tokens {
         &self.0.owner
     }
 
-    /// The token of a caller: `NAME.HMAC`. `None` for what is no name: 1 to 64 of `A-Z a-z 0-9 _ -`,
+    /// The token of a caller: `NAME.HMAC`. `None` for what is not a name: 1 to 64 of `A-Z a-z 0-9 _ -`,
     /// and not `owner`.
     pub fn of(&self, name: &str) -> Option<String> {
         is_name(name).then(|| {

@@ -17,7 +17,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::visit::Holder;
 use crate::door::Principal;
 
-/// How often is looked for sessions that have ended.
+/// How often to look for sessions that have ended.
 const REAP_POLL: Duration = Duration::from_millis(500);
 /// How long what ends a session may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);

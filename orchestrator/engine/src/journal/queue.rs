@@ -13,7 +13,7 @@ use super::NewArtifact;
 
 /// How much may wait. When it is full, sessions wait, in the order in which they came.
 pub(super) const QUEUE_BYTES: usize = 64 * 1024 * 1024;
-/// How often it is looked for the next message after one, and how long in between.
+/// How often to look for the next message after one, and how long in between.
 const LOOKS: u32 = 4;
 const LOOK_INTERVAL: Duration = Duration::from_micros(500);
 /// What a message takes besides its content.

@@ -335,7 +335,7 @@ fn a_command_that_comes_when_its_holder_was_declared_lost_is_stale() {
                 step: StepIndex(step),
             };
             story.arrivals.insert(place, stale);
-            // Its own next command, before it was declared lost, is no crime.
+            // Its own next command, before it was declared lost, is not a crime.
             if !lost {
                 assert_ne!(story.findings(), [], "step {step} at {place}");
             }

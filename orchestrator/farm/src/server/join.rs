@@ -112,7 +112,7 @@ impl JoinError {
     }
 }
 
-/// Joins a farm with a key that the caller has stored already, so that trying again is no harm.
+/// Joins a farm with a key that the caller has stored already, so that trying again is not harmful.
 ///
 /// # Errors
 /// [`JoinError`].

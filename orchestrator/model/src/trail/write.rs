@@ -18,7 +18,7 @@ use crate::yaml::{self, Mapping, Value};
 /// Why a recording cannot be written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum WriteError {
-    /// The text is no trail, or no longer.
+    /// The text is not a trail, or no longer.
     #[error("the file is not a trail: {}", .0.first().map(ToString::to_string).unwrap_or_default())]
     NotATrail(Vec<Diagnostic>),
     /// The list form is only read.

@@ -190,7 +190,7 @@ impl Pages {
         Ok(Some(next))
     }
 
-    /// The tools, and what is no tool. Nothing but the latter is an error: a source that has tools
+    /// The tools, and what is not a tool. Nothing but the latter is an error: a source that has tools
     /// and offers none is not as it is meant.
     fn end(self) -> Result<(Vec<ListedTool>, Vec<LeftOut>), String> {
         match (self.tools.is_empty(), self.left_out.first()) {

@@ -68,7 +68,7 @@ impl Stdin {
 /// What a server wrote.
 pub(crate) struct StdioLines {
     messages: mpsc::Sender<ServerJsonRpcMessage>,
-    /// Lines that are no messages.
+    /// Lines that are not messages.
     log: mpsc::Sender<String>,
 }
 
@@ -195,7 +195,7 @@ const fn length(bytes: usize) -> Length {
 enum Said {
     /// One message, or several as an array.
     Messages(Vec<ServerJsonRpcMessage>),
-    /// Answers that are no JSON, and what stands for them.
+    /// Answers that are not JSON, and what stands for them.
     Unreadable(Vec<ServerJsonRpcMessage>),
     /// Something for the log.
     Other,

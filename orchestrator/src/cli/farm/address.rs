@@ -176,7 +176,7 @@ fn words(roles: &[Role]) -> String {
     words.join(" or ")
 }
 
-/// Refuses what is no server's address.
+/// Refuses what is not a server's address.
 pub(crate) fn checked(server: &str) -> Result<(), CliError> {
     let rest = ["nats://", "tls://"]
         .iter()

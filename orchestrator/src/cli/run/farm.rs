@@ -57,7 +57,7 @@ impl FarmRequest {
         self.farm.is_some()
     }
 
-    /// What stands behind `--farm` and is no address is a trail.
+    /// What stands behind `--farm` and is not an address is a trail.
     pub(super) fn trail(&mut self) -> Option<PathBuf> {
         let given = self.farm.as_mut()?;
         given

@@ -62,7 +62,7 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
     if let Some(environment) = &call.session.environment {
         command.env_clear().envs(&**environment);
     }
-    // What lets this computer into a farm is no trail's business.
+    // What lets this computer into a farm is not a trail's business.
     command.args(arguments).env_remove("PACKTRAIN_FARM_TOKEN");
     if let Some(folder) = folder {
         command.current_dir(folder);

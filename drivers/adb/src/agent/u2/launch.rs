@@ -24,7 +24,7 @@ const START_POLL: Duration = Duration::from_millis(40);
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a server that was killed may take to be gone.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often it is looked for.
+/// How often to look for it.
 const KILL_POLL: Duration = Duration::from_millis(50);
 
 /// Why a server that was started does not answer.

@@ -183,7 +183,7 @@ impl Show {
 
     fn bring_back(&mut self) -> Result<(), CliError> {
         let now = Instant::now();
-        // Who is started without a server gives up at once, which is no fault of the farm.
+        // Who is started without a server gives up at once, which is not a fault of the farm.
         let has_server = !self.is_away(SERVER) && self.stage.has_server();
         let (back, away): (Vec<_>, Vec<_>) = self.away.iter().copied().partition(|(due, who)| {
             let can_start = *who == SERVER || self.stage.actors[*who].1.is_running();

@@ -15,7 +15,7 @@ use crate::exit::CliError;
 
 /// How long phones and server may take to come up.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often it is looked whether they have.
+/// How often to check whether they have.
 const START_POLL: Duration = Duration::from_millis(20);
 
 /// The server's place among the actors.

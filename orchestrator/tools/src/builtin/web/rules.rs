@@ -125,7 +125,7 @@ pub(super) fn regular(key: &'static str, pattern: &str) -> Result<(), InvalidArg
         .hint("escape a character with a backslash: `\\(`"))
 }
 
-/// Why a text is no regular expression; `None` when it is one.
+/// Why a text is not a regular expression; `None` when it is one.
 pub fn why_no_pattern(pattern: &str) -> Option<String> {
     let wrong = match regex::Regex::new(pattern) {
         Ok(_) => return None,
