@@ -217,7 +217,7 @@ async fn serve(
     };
     let (present, awaited) = offer.words(&known(&wiring), wiring.unusable());
     for word in &awaited {
-        render::say(&format!("{word} is not connected yet; it will be offered once it is"));
+        render::say(&format!("{word} is not connected yet; offered once it is"));
     }
     let chosen = match present.is_empty() && !awaited.is_empty() {
         true => Vec::new(),
