@@ -108,10 +108,7 @@ impl Kept {
         let path = folder.join(format!("{key}.webp"));
         let picture = Picture::from_webp(&there(&path)?).map_err(|error| said(&path, &error))?;
         if picture.digest() != entry.picture {
-            return Err(said(
-                &path,
-                &"is not the picture that baseline.json records",
-            ));
+            return Err(said(&path, &"is not the picture in baseline.json"));
         }
         let tree = match entry.tree {
             None => None,

@@ -45,9 +45,7 @@ pub(crate) fn run(args: &AgentsArgs, context: &Context) -> Result<Exit, CliError
 
 fn end(id: &str, context: &Context) -> Result<Exit, CliError> {
     let Some(state) = client::running()? else {
-        return Err(CliError::misuse(
-            "no daemon is running, so there are no agents",
-        ));
+        return Err(CliError::misuse("no daemon is up"));
     };
     let wants = Wants::EndAgent(id.to_owned());
     let asked = client::ask_for(&state.socket, context.project_key(), wants);

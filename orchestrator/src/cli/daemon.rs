@@ -154,9 +154,7 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
                 listed::data(json!({ "running": false }));
             }
             (Format::Text, true) => render::say("the daemon is starting or ending"),
-            (Format::Text, false) => {
-                render::say("no daemon is running; `packtrain mcp` starts one")
-            }
+            (Format::Text, false) => render::say("no daemon is up; `packtrain mcp` starts one"),
         }
         return Ok(Exit::Passed);
     };
@@ -206,7 +204,7 @@ async fn stop(project: ProjectKey) -> Result<Exit, CliError> {
             (None, _) if place.is_taken() => {}
             (None, Some(_)) => return Ok(Exit::Passed),
             (None, None) => {
-                render::say("no daemon is running");
+                render::say("no daemon is up");
                 return Ok(Exit::Passed);
             }
         }

@@ -31,10 +31,8 @@ pub(super) fn run(root: &Path, trail: &str, format: Format) -> Result<Exit, CliE
         }
     }
     if past.is_empty() && unread.is_empty() {
-        return Err(
-            CliError::misuse(format!("no run contains the trail `{trail}`"))
-                .hint("`packtrain runs` lists the trails of each"),
-        );
+        return Err(CliError::misuse(format!("no run has trail `{trail}`"))
+            .hint("`packtrain runs` lists the trails of each"));
     }
     let histories = histories(&past);
     match format {

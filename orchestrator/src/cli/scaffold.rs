@@ -108,7 +108,7 @@ impl Language {
             && !is_version(given)
         {
             let error = CliError::misuse(format!(
-                "invalid --sdk {given:?}: neither an existing path nor a version"
+                "invalid --sdk {given:?}: neither a path nor a version"
             ));
             return Err(error.hint(what));
         }
@@ -193,9 +193,7 @@ pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Exit, CliError> {
     }
     // Its name is that of a file and of a function, beside `server` and what languages know.
     if !name.contains('_') || name.starts_with("test_") {
-        let error = CliError::misuse(format!(
-            "invalid tool name `{name}`: expected `app_verbNoun`"
-        ));
+        let error = CliError::misuse(format!("invalid name `{name}`: expected `app_verbNoun`"));
         return Err(error.hint("begin with the app: `myapp_signIn`"));
     }
     let workspace = context.workspace(Flags::default())?;

@@ -296,10 +296,8 @@ async fn carry_out(
 
 /// What a process says that comes back to a run of somebody else's.
 fn carried_on(run: &RunId, by: &str) -> CliError {
-    CliError::infrastructure(format!(
-        "run {run} is being continued by another process: {by}"
-    ))
-    .hint("its journal, verdict and reports are there; this process wrote none")
+    CliError::infrastructure(format!("run {run} is continued by another process: {by}"))
+        .hint("its journal, verdict and reports are there; this process wrote none")
 }
 
 /// Says why nothing of the run is under way, whenever that changes.

@@ -245,8 +245,5 @@ fn odd(command: &str, answer: &Observation) -> ToolError {
         Observation::Text(_) => "a text",
         Observation::Json(_) => "other data",
     };
-    DriverError::lost(format!(
-        "unexpected answer {kind} to `{command}` from the driver"
-    ))
-    .into()
+    DriverError::lost(format!("its driver answered `{command}` with {kind}")).into()
 }

@@ -29,11 +29,9 @@ pub(super) fn keep(plan: &mut Plan, root: &Path, context: &Context) -> Result<()
     let here = context.working_directory.display().to_string();
     let trails: Vec<_> = plan.trails.iter().map(|trail| &**trail).collect();
     let Some(view) = latest(&trails, root, &here)? else {
-        return Err(
-            CliError::misuse("no earlier run contains any of these trails")
-                .cause(format!("searched {}", root.display()))
-                .hint("run once without --last-failed"),
-        );
+        return Err(CliError::misuse("no earlier run has these trails")
+            .cause(format!("searched {}", root.display()))
+            .hint("run once without --last-failed"));
     };
     let run = view.run.clone();
     let trails = view.trails.iter().filter(|trail| {
