@@ -120,8 +120,8 @@ fn url_scheme(scheme: &str) -> Result<(), Violation> {
         return Ok(());
     }
     let key = KeyPath::new(["agents", "schemes"]);
-    Err(Violation::new(key, format!("`{scheme}` is no scheme"))
-        .hint("it is written in lower case and without a colon: `shop`"))
+    Err(Violation::new(key, format!("invalid scheme `{scheme}`"))
+        .hint("write it in lower case and without a colon: `shop`"))
 }
 
 fn longer_than_nothing(key: &KeyPath, limit: HumanDuration) -> Result<(), Violation> {

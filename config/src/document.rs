@@ -32,7 +32,7 @@ pub(crate) struct Document {
     pub root: Value,
     /// What is wrong with it so far; what is left without those parts is used.
     pub mistakes: Vec<Diagnostic>,
-    /// The settings that are left out because of them; the whole file when it is no YAML.
+    /// The settings that are left out because of them; the whole file when it is not YAML.
     pub left_out: Vec<KeyPath>,
 }
 

@@ -1,4 +1,4 @@
-//! One layer of settings: the values somebody set, and where.
+//! One layer of settings: the values that were set, and where.
 
 mod schema;
 

@@ -32,7 +32,7 @@ pub enum FileLayer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "from")]
 pub enum Origin {
-    /// Nobody set it.
+    /// It was not set.
     Default,
     /// A file.
     File {

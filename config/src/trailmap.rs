@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// How a program that is an MCP server by itself tells.
 const SERVES_ITSELF: &str = "new StdioServerTransport(";
 
-/// A tool and the file that exports it, as its server is told.
+/// A tool and the file that exports it, as passed to its server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptedTool {

@@ -45,12 +45,12 @@ impl DeviceSpec {
     /// Tells its fleet of the device's state; `None` when the device has left the fleet.
     pub(crate) fn announce(&self, state: Option<DeviceState>) {
         let id = self.connector.id().clone();
-        // Nobody listens: nobody minds.
+        // Without listeners this is fine.
         let _ = self.changes.send(DeviceChange { id, state });
     }
 }
 
-/// Whoever waits for the device.
+/// The caller that waits for the device.
 pub(crate) struct Waiter {
     pub(crate) reply: oneshot::Sender<Result<Lease, LeaseError>>,
     pub(crate) reason: watch::Sender<WaitReason>,
@@ -72,7 +72,7 @@ pub(crate) struct DeviceActor {
     /// Of the last grant.
     gate: Option<Arc<Gate>>,
     wake: Option<(Instant, SpawnHandle)>,
-    /// The state that was told last.
+    /// The state that was reported last.
     announced: DeviceState,
     stop: Stop,
     /// Told, by being dropped, when the driver of that connector has ended; without one, when the
@@ -148,7 +148,7 @@ impl DeviceActor {
             }
             Effect::Refuse(ticket, error) => {
                 if let Some(waiter) = self.waiters.remove(&ticket) {
-                    // Whoever does not wait any more needs no answer.
+                    // A caller that stopped waiting needs no answer.
                     let _ = waiter.reply.send(Err(error));
                 }
             }
@@ -177,7 +177,7 @@ impl DeviceActor {
         Some(DriverHandle { sessions, stop })
     }
 
-    /// A lease that reaches nobody, on either side, is dropped and so given back.
+    /// A lease that reaches no one, on either side, is dropped and so released.
     fn grant(&mut self, ticket: Ticket, token: FencingToken) {
         let waiter = self.waiters.remove(&ticket);
         let connector = self.lifecycle.driver();
@@ -253,7 +253,7 @@ impl Handler<Add> for DeviceActor {
 
     fn handle(&mut self, Add { connector, spec }: Add, ctx: &mut Context<Self>) {
         let info = spec.connector.describe();
-        // That it has joined was told when it did.
+        // Its joining was reported when it happened.
         if self.announced != DeviceState::Absent {
             spec.announce(Some(self.announced.clone()));
         }
@@ -289,7 +289,7 @@ impl Handler<Acquire> for DeviceActor {
             waiter,
         } = message;
         if !self.specs.contains_key(&connector) {
-            // It was removed meanwhile. Whoever does not wait any more needs no answer.
+            // It was removed meanwhile. A caller that stopped waiting needs no answer.
             let _ = waiter.reply.send(Err(LeaseError::Removed(id)));
             return;
         }

@@ -138,7 +138,7 @@ impl DriverTask {
                 break died;
             }
         };
-        // Whoever still waits for an answer learns at once that there will be none.
+        // A caller still waiting for an answer learns at once that there will be none.
         drop(session.commands);
         report(Event::SessionClosing(gate.token()));
         let ended = match &died {
@@ -166,7 +166,7 @@ impl DriverTask {
         }
     }
 
-    /// Ends what `Begin` began. Nobody can cancel this.
+    /// Ends what `Begin` began. Cannot be cancelled.
     async fn end_session(&self, driver: &mut Box<dyn Driver>) -> Result<(), CommandError> {
         let limit = SESSION_END_TIMEOUT + driver.end_grace();
         let context = CommandContext {

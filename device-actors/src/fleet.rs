@@ -21,7 +21,7 @@ use crate::lifecycle::{ConnectorId, Event, Ticket};
 use crate::request::Request;
 use crate::state::{DeviceChange, DeviceState, DeviceStatus, WaitReason};
 
-/// Changes that may wait for a reader. One that falls behind is told how many it missed and reads
+/// Changes that may wait for a reader. One that falls behind learns how many it missed and reads
 /// the fleet's status instead.
 const CHANGE_CAPACITY: usize = 1024;
 
@@ -247,7 +247,7 @@ impl Fleet {
     }
 
     /// Takes a device out of the fleet: its session is ended and its driver closed, at most for
-    /// `limit`. Those who wait for it are told.
+    /// `limit`. Waiters are notified.
     ///
     /// # Errors
     /// [`LeaseError::Unknown`] when there is no such device.
@@ -267,7 +267,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Leases a device and connects it. Whoever asks first gets it first; whoever cannot have it
+    /// Leases a device and connects it. First come, first served; a caller that cannot have it
     /// waits until `deadline`. Dropping the returned future leaves the queue.
     ///
     /// # Errors
@@ -334,7 +334,7 @@ impl Fleet {
         self.shared.changes.subscribe()
     }
 
-    /// Takes a device away from whoever has it by this fleet; what is under way is cancelled, and the
+    /// Revokes the lease that this fleet gave of a device; what is under way is cancelled, and the
     /// session ended.
     ///
     /// # Errors
@@ -361,7 +361,7 @@ impl Fleet {
             self.shared.tasks.wait().await;
         };
         if tokio::time::timeout_at(by, all).await.is_err() {
-            tracing::warn!("devices did not let go in time");
+            tracing::warn!("devices were not released in time");
         }
     }
 

@@ -91,7 +91,7 @@ impl Gate {
         self.closed.cancelled()
     }
 
-    /// Notes what the driver died of, for whoever asks after the one who was answered.
+    /// Notes what the driver died of, for callers after the one that was answered.
     pub(crate) fn die(&self, error: &DriverError) {
         let _ = self.died.set(error.clone());
     }
@@ -110,7 +110,7 @@ impl Gate {
         last + self.idle
     }
 
-    /// From now on events are this grant's. What happened before is nobody's any more.
+    /// From now on events are this grant's. What happened before belongs to no grant.
     pub(crate) fn attach(&self, mut stream: EventStream) {
         stream.drain();
         self.events.lock().stream = Some(stream);

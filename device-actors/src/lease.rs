@@ -31,7 +31,7 @@ pub enum LeaseError {
     /// It could not be connected.
     #[error("{0}")]
     NotConnected(DriverError),
-    /// Whoever asked gave up.
+    /// The caller gave up.
     #[error("cancelled")]
     Cancelled,
     /// It was taken out of the fleet.
@@ -161,7 +161,7 @@ impl Lease {
             context: CommandContext { deadline, cancel },
             reply,
         });
-        // A full queue is an answer, not something to wait for: whoever floods a device learns it.
+        // A full queue is an answer, not something to wait for: a caller that floods a device learns it.
         self.commands
             .try_send(queued)
             .map_err(|error| match error {
@@ -199,7 +199,7 @@ impl Lease {
     }
 
     /// Says that the holder uses the device, with commands or without, as long as the answer is kept.
-    /// A lease in use is not taken over, however long that takes; its time begins anew afterwards.
+    /// A lease in use is not taken over, however long that takes; its time starts over afterwards.
     pub fn in_use(&self) -> LeaseUse {
         LeaseUse::begin(&self.gate)
     }

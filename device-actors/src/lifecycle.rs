@@ -24,16 +24,16 @@ pub(crate) enum Event {
     Added(ConnectorId, DeviceInfo),
     /// There is one no more; those who wait for it are answered with this.
     Removed(ConnectorId, LeaseError),
-    /// Somebody asks for the device, connected by this connector.
+    /// A caller asks for the device, connected by this connector.
     Requested {
         ticket: Ticket,
         connector: ConnectorId,
         holder: String,
         deadline: Instant,
     },
-    /// Whoever asked does not wait any more.
+    /// The caller stopped waiting.
     Left(Ticket),
-    /// The lease of whoever has it by this connector is to be taken away.
+    /// The lease that was given through this connector is to be revoked.
     Revoked(ConnectorId),
     /// Time went by.
     Woken,
@@ -52,7 +52,7 @@ pub(crate) enum Event {
 /// How a driver ended.
 #[derive(Debug)]
 pub(crate) enum DriverEnd {
-    /// As it was told.
+    /// As reported.
     Stopped,
     /// It never connected.
     NotConnected(DriverError),
@@ -67,18 +67,18 @@ pub(crate) enum Effect {
     Connect { deadline: Instant },
     /// End the driver; its session, if there is one, first.
     StopDriver,
-    /// Give the connected device to whoever has the ticket.
+    /// Give the connected device to the ticket's holder.
     Grant { ticket: Ticket, token: FencingToken },
     /// End the current lease.
     CloseSession,
-    /// Tell whoever has the ticket that there will be no lease.
+    /// Tell the ticket's holder that there will be no lease.
     Refuse(Ticket, LeaseError),
     /// Nothing will happen any more.
     Finish,
 }
 
 /// What to do, in order.
-#[must_use = "what is not done leaves somebody waiting"]
+#[must_use = "an effect that is not carried out leaves a caller waiting"]
 #[derive(Debug, Default)]
 pub(crate) struct Effects(pub(crate) Vec<Effect>);
 
@@ -118,7 +118,7 @@ pub(crate) struct DeviceLifecycle {
     incarnation: Incarnation,
     last_death: Option<String>,
     backoff: Backoff,
-    /// Why nobody gets the device any more.
+    /// Why the device is no longer given out.
     shut_down: Option<LeaseError>,
 }
 
@@ -217,7 +217,7 @@ impl DeviceLifecycle {
         effects
     }
 
-    /// Does what can be done for whoever waits.
+    /// Does what can be done for the callers that wait.
     fn serve(&mut self, at: Moment, todo: &mut Vec<Effect>) {
         if self.shut_down.is_some() {
             return;
@@ -300,7 +300,7 @@ impl DeviceLifecycle {
                 self.state = DeviceState::Absent;
                 return;
             }
-            // It was called off because nobody waited any more.
+            // It was cancelled because no caller waited any more.
             DriverEnd::NotConnected(_) if matches!(self.state, DeviceState::Closing(_)) => {
                 self.state = DeviceState::Absent;
                 return;

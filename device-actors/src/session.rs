@@ -9,7 +9,7 @@ use crate::gate::Gate;
 use crate::lease::CommandError;
 
 /// Commands that may wait for one device. Callbacks nest and tools work in parallel, but a device
-/// does one thing at a time: whoever queues more than this is told it is busy.
+/// does one thing at a time: a caller that queues more than this gets `Busy`.
 pub(crate) const COMMAND_QUEUE: usize = 32;
 
 /// How a session ended; `None` before it did.

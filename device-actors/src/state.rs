@@ -28,13 +28,13 @@ pub struct Holder {
 /// Where a device is in its life.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceState {
-    /// Not connected. It will be when somebody asks for it.
+    /// Not connected. It will be when requested.
     Absent,
     /// Being connected for those who wait.
     Connecting,
-    /// Connected, and nobody has it.
+    /// Connected and free.
     Ready,
-    /// Somebody has it.
+    /// In use.
     Leased(Holder),
     /// A session is being ended, or the device is being let go of. Nobody else gets it before that
     /// is done.
@@ -74,7 +74,7 @@ pub struct DeviceChange {
     pub state: Option<DeviceState>,
 }
 
-/// Why somebody waits for a device.
+/// Why a caller waits for a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitReason {
     /// What the device is about.

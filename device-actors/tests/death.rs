@@ -31,7 +31,7 @@ fn a_lost_device_is_recreated_with_a_new_incarnation_and_a_cause() {
             .execute(command(Act::Echo(1)), soon())
             .await
             .unwrap_err();
-        assert_eq!(gone, error, "whoever asks later is told the same");
+        assert_eq!(gone, error, "later callers get the same error");
     });
 }
 

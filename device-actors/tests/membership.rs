@@ -1,4 +1,4 @@
-//! Devices join and leave a fleet, and whoever subscribed hears of it.
+//! Devices join and leave a fleet, and subscribers are notified.
 
 use std::time::Duration;
 

@@ -124,7 +124,7 @@ fn a_fleet_that_ends_takes_its_own_with_it_and_nothing_of_others() {
         assert_eq!(gone.unwrap_err(), LeaseError::ShuttingDown);
         let served = served.unwrap();
         served.execute(begin(), soon()).await.unwrap();
-        // The first fleet's end is none of its business.
+        // The first fleet's end does not concern it.
         drop(one);
         served.execute(begin(), soon()).await.unwrap();
     });

@@ -202,7 +202,7 @@ fn nobody_is_connected_for_a_request_that_was_dropped() {
         assert_eq!(
             fleet.status().await[0].last_death,
             None,
-            "called off, not dead"
+            "cancelled, not dead"
         );
         script.reachable(true);
         lease(&fleet, &script).await;

@@ -21,7 +21,7 @@ const MAX_NUMBER: f64 = 10_000.0;
 pub struct KnownAxis {
     /// Its name.
     pub name: &'static str,
-    /// The platforms that have it; on others it is no axis.
+    /// The platforms that have it; on others it is not an axis.
     pub platforms: &'static [Platform],
     /// What its values are.
     pub values: AxisValues,

@@ -83,7 +83,7 @@ pub struct SnapshotDetail {
     pub css_selectors: bool,
     /// Elements that are scrolled out of sight.
     pub offscreen: bool,
-    /// References that stay with their elements, for whoever is to act by them. On a page, without it
+    /// References that stay with their elements, for callers that act by them. On a page, without it
     /// they are places in the list; on phones they always stay.
     pub lasting: bool,
 }

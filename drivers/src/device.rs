@@ -63,7 +63,7 @@ pub enum DeviceIdError {
     /// No `/` between platform and name.
     #[error("device id `{0}` has no platform: write android/<serial>, ios/<udid> or web/<slot>")]
     NoPlatform(String),
-    /// The part before the `/` is none of the platforms.
+    /// The part before the `/` is not a platform.
     #[error("unknown platform `{0}`: expected android, ios or web")]
     UnknownPlatform(String),
     /// Nothing usable after the `/`.

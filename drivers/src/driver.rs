@@ -16,7 +16,7 @@ use crate::observation::Observation;
 /// A boxed future, for traits that are used as objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// When a command must be done, and how it learns that nobody waits for it any more.
+/// When a command must be done, and how it learns that its caller stopped waiting.
 #[derive(Debug, Clone)]
 pub struct CommandContext {
     /// The latest moment at which an answer is of use. Set once, at the run; inner layers may
@@ -27,7 +27,7 @@ pub struct CommandContext {
 }
 
 impl CommandContext {
-    /// A context with so much time that nobody cancels.
+    /// A context with so much time that is never cancelled.
     pub fn within(time: Duration) -> Self {
         Self {
             deadline: Instant::now() + time,
@@ -35,7 +35,7 @@ impl CommandContext {
         }
     }
 
-    /// For the parts of a command: whoever waits inside is done a little earlier, by `most` at most, and
+    /// For the parts of a command: an inner wait ends a little earlier, by `most` at most, and
     /// can say what it waited for.
     pub fn early(&self, most: Duration) -> Self {
         let early = (self.remaining() / 20).min(most);

@@ -18,7 +18,7 @@ pub enum DeviceEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<String>,
     },
-    /// An exception nobody caught.
+    /// An uncaught exception.
     PageFailed {
         /// The exception's message and stack.
         error: String,
@@ -81,7 +81,7 @@ pub enum DeviceEvent {
         /// The axes.
         axes: Vec<String>,
     },
-    /// Events were dropped because nobody read them fast enough.
+    /// Events were dropped because they were not read fast enough.
     EventsDropped {
         /// How many.
         count: u64,
@@ -89,7 +89,7 @@ pub enum DeviceEvent {
 }
 
 impl DeviceEvent {
-    /// Every text that a device had a say in, for whoever must take something out of it.
+    /// Every text that a device influences, for redaction.
     pub fn texts_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::Logged { text, source, .. } => [text].into_iter().chain(source).collect(),
@@ -125,7 +125,7 @@ pub struct EventStream {
     dropped: std::sync::Arc<std::sync::atomic::AtomicU64>,
 }
 
-/// A channel from a driver to whoever holds the lease.
+/// A channel from a driver to the holder of the lease.
 pub fn event_channel() -> (EventSink, EventStream) {
     let (tx, rx) = mpsc::channel(CAPACITY);
     let dropped = std::sync::Arc::default();

@@ -41,7 +41,7 @@ pub struct ActionReport {
 }
 
 impl ActionReport {
-    /// Every text, for whoever must take something out of it.
+    /// Every text, for redaction.
     pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let by = self.located.as_mut().map(|located| &mut located.by);
         by.into_iter().chain(&mut self.notes)

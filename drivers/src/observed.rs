@@ -51,7 +51,7 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// So many are told of a screen at most.
+    /// At most so many are reported per screen.
     pub const MAX: usize = 200;
 }
 

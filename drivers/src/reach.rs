@@ -1,5 +1,5 @@
-//! Which addresses a session may open, and which files of this computer it may touch, where whoever
-//! asked for it may not do just anything. Knows nothing of who that is.
+//! Which addresses a session may open, and which files of this computer it may touch, for callers
+//! whose rights are limited. Knows nothing of who they are.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ impl Reach {
 
     fn admits_given(&self, given: &str) -> Result<(), DriverError> {
         if given.chars().any(char::is_control) {
-            return Err(refused("an address with control characters in it"));
+            return Err(refused("a URL with control characters"));
         }
         match Url::parse(given) {
             Ok(url) => self.admits_url(&url),
@@ -79,7 +79,7 @@ impl Reach {
                     .is_ok_and(|file| self.held(&file).is_some());
                 is_held
                     .then_some(())
-                    .ok_or_else(|| refused("what is no file of the project"))
+                    .ok_or_else(|| refused("files outside the project"))
             }
             scheme => self.admits_scheme(scheme),
         }
@@ -104,7 +104,7 @@ fn refused(what: &str) -> DriverError {
 }
 
 fn unreadable(error: ParseError) -> DriverError {
-    refused(&format!("what cannot be read as an address: {error}"))
+    refused(&format!("an invalid URL: {error}"))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! What settings of a device were before a matrix changed them, in a file: it outlives this
-//! process, so that whoever connects to the device next can put them back.
+//! process, so that the next process to connect to the device can restore them.
 //!
 //! Knows no setting: a driver gives them names and puts them back.
 
@@ -135,7 +135,7 @@ impl RestoreFile {
         std::fs::File::open(folder)?.sync_all()
     }
 
-    /// Removes the file; it is no error when there is none.
+    /// Removes the file; it is not an error when there is none.
     ///
     /// # Errors
     /// When it is there and stays.
@@ -168,7 +168,7 @@ impl AxisRestore {
         Self { file, settings }
     }
 
-    /// Writes down what settings are before they are changed, where it holds up nobody.
+    /// Writes down settings before they are changed, off the async workers.
     ///
     /// # Errors
     /// Why none may be changed, for people: without a file that says what they were, none may be.

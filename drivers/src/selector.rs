@@ -93,7 +93,7 @@ pub struct NodeSelector {
 
 impl NodeSelector {
     /// Checks what no device is needed for: at most one driver block in each part, and neither
-    /// too deep nor too large. Patterns that are no regular expressions are no error, they match
+    /// too deep nor too large. Patterns that are not regular expressions are not errors, they match
     /// as text: see [`CompiledSelector::notes`].
     pub fn validate(&self) -> Result<(), SelectorError> {
         error::check(self)

@@ -141,7 +141,7 @@ pub struct Tree {
     nodes: Vec<Node>,
 }
 
-/// Nodes with their ends, which are not written: each is told by the nodes' parents.
+/// Nodes with their ends, which are not written but derived from the nodes' parents.
 fn nodes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Node>, D::Error> {
     let mut nodes = Vec::<Node>::deserialize(from)?;
     for index in (0..nodes.len()).rev() {

@@ -32,7 +32,7 @@ pub fn run(test: impl Future<Output = ()>) {
     runtime.enable_all().build().unwrap().block_on(test);
 }
 
-/// What leads to a device, and what drives it while somebody is connected.
+/// What leads to a device, and what drives it while connected.
 pub struct Hand {
     /// Leads to the device.
     pub connector: Arc<dyn Connector>,
@@ -78,7 +78,7 @@ pub trait TestDevice {
         self.hand().driver.as_deref_mut().unwrap()
     }
 
-    /// Connects, or connects anew.
+    /// Connects, or reconnects.
     async fn connect_in(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
         let hand = self.hand();
         let (sink, events) = event_channel();
@@ -87,12 +87,12 @@ pub trait TestDevice {
         Ok(())
     }
 
-    /// Connects, or connects anew, in the time a test has.
+    /// Connects, or reconnects, in the time a test has.
     async fn reconnect(&mut self) -> Result<(), DriverError> {
         self.connect_in(&context()).await
     }
 
-    /// Lets go of the driver, if somebody is connected.
+    /// Releases the driver, if connected.
     async fn disconnect(&mut self) {
         if let Some(driver) = self.hand().driver.take() {
             driver.close().await;

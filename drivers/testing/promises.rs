@@ -2,7 +2,7 @@
 //! the rest for every phone, whatever its platform and wire. What one wire alone can do or suffer
 //! is tested beside it.
 //!
-//! A promise is a function of a device. Whoever has a device of that kind makes tests of all of
+//! A promise is a function of a device. A crate that has a device of that kind makes tests of all of
 //! them: `packtrain_testing::contract!(way)` or `packtrain_testing::phone_promises!(way)`, where
 //! `way` tells such a story with a device that it connects and ends.
 
@@ -258,7 +258,7 @@ pub trait Phone: Bench + VirtualPhone {
     const SETS_DARK: &str;
     /// A rule's words for the light one being set.
     const SETS_LIGHT: &str;
-    /// How the light one is told to whoever has to set it by hand.
+    /// How the light one is described for setting it by hand.
     const WAS_LIGHT: &str;
     /// What has no axis `contrast`.
     const NO_CONTRAST: &str;

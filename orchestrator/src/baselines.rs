@@ -65,7 +65,7 @@ impl Kept {
         let name = path.file_name().and_then(|name| name.to_str());
         let (Some(name), Some(parent), true) = (name, path.parent(), is_file) else {
             return Err(format!(
-                "there is no trail {trail} here; the folder where the run began has it"
+                "trail {trail} not found here; the folder where the run began has it"
             ));
         };
         let real = |path: &Path| {
@@ -108,7 +108,7 @@ impl Kept {
         let path = folder.join(format!("{key}.webp"));
         let picture = Picture::from_webp(&there(&path)?).map_err(|error| said(&path, &error))?;
         if picture.digest() != entry.picture {
-            return Err(said(&path, &"is another picture than baseline.json says"));
+            return Err(said(&path, &"is not the picture in baseline.json"));
         }
         let tree = match entry.tree {
             None => None,
@@ -196,7 +196,7 @@ impl Kept {
             let path = entry.path();
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             let name = entry.file_name().to_string_lossy().into_owned();
-            // What is no baseline is not ours.
+            // What is not a baseline is not ours.
             if !is_folder || !path.join(FILE).is_file() {
                 continue;
             }

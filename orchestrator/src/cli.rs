@@ -55,7 +55,7 @@ use crate::{names, tool_files, wiring};
 )]
 #[command(
     after_help = "Exit codes: 0 passed, 1 failed, 2 infrastructure error (the result is unknown), \
-3 usage error. In a mixed run, 1 takes precedence over 2.\nLogs: PACKTRAIN_LOG=debug, in the form of tracing's filters."
+3 usage error. In a mixed run, 1 takes precedence over 2.\nLogs: PACKTRAIN_LOG=debug, or any filter of Rust's tracing."
 )]
 struct Cli {
     /// Configuration file [default: packtrain.yaml here or in a folder above]
@@ -77,21 +77,21 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Run the bundled example on virtual phones and every browser found
     Demo(demo::DemoArgs),
-    /// Show the configurations of a matrix, before anything runs
+    /// Show the configurations of a matrix without running them
     Matrix(matrix::MatrixArgs),
     /// Check trails and configuration without a device
     Check(check::CheckArgs),
-    /// Carry on a run of a farm whose process is gone
+    /// Resume a run on a farm whose process is gone
     Resume(Box<resume::ResumeArgs>),
     /// List the devices that trails can run on
     Devices(devices::DevicesArgs),
     /// Read a device's screen
     Snapshot(inspect::SnapshotArgs),
-    /// Call one tool on a device, or make a new one
+    /// Call one tool on a device, or create a new one
     Tool(inspect::ToolArgs),
     /// List the tools that steps can call, or show one
     Tools(tools::ToolsArgs),
-    /// List the toolsets that agents have built, show, accept or delete one
+    /// List, show, accept or delete the toolsets that agents have built
     Toolsets(toolsets::ToolsetsArgs),
     /// Show the state of the tool sources
     Sources(sources::SourcesArgs),
@@ -101,21 +101,21 @@ enum Command {
     Runs(report::RunsArgs),
     /// Compare a run with its baselines, or with an earlier run
     Compare(compare::CompareArgs),
-    /// Make what a run recorded its baselines, without running again
+    /// Approve what a run recorded as its baselines, without running again
     Approve(approve::ApproveArgs),
     /// Check your setup: what is installed, what is missing, and how to get it
     Doctor(doctor::DoctorArgs),
-    /// A farm: devices of many computers for everybody's runs
+    /// Share the devices of many computers: a farm
     Farm(Box<farm::FarmArgs>),
     /// Print a JSON schema for editors
     Schema(schema::SchemaArgs),
     /// Run virtual phones for other tools
     Virtual(virtual_phones::VirtualArgs),
-    /// Offer this computer's devices to a farm, until Ctrl-C
+    /// Offer this computer's devices to a farm until Ctrl-C
     Host(host::HostArgs),
-    /// Serve agents by the Model Context Protocol, on standard input and output
+    /// Serve an agent over the Model Context Protocol on standard input and output
     Mcp(mcp::McpArgs),
-    /// List the agents that are connected, or end one
+    /// List connected agents, or disconnect one
     Agents(agents::AgentsArgs),
     /// Keep devices and tool sources warm for agents and commands
     Daemon(daemon::DaemonArgs),

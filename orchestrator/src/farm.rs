@@ -1,4 +1,4 @@
-//! This computer as a host of a farm: its devices as they are told to the farm, and the places in which
+//! This computer as a host of a farm: its devices as reported to the farm, and the places in which
 //! sessions of other people's runs are carried out.
 
 pub(crate) mod arrivals;

@@ -1,4 +1,4 @@
-//! The report of a run that goes on, served on loopback to whoever knows its address.
+//! The report of a run that goes on, served on loopback to everyone who knows its URL.
 
 mod files;
 mod follow;
@@ -42,7 +42,7 @@ impl LiveReport {
         })
     }
 
-    /// Where it is. Whoever knows this may look.
+    /// Its URL. Everyone who knows it may look.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }

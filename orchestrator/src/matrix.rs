@@ -39,7 +39,7 @@ pub struct MatrixOptions {
 /// The matrix of the command line; `None` when it names none.
 ///
 /// # Errors
-/// When there is no such matrix, or it makes no sense.
+/// When there is no such matrix, or it is invalid.
 pub fn wanted(config: &Config, wanted: &MatrixOptions) -> Result<Option<Arc<Matrix>>, CliError> {
     if wanted.name.is_none() && wanted.axes.is_empty() {
         return Ok(None);
@@ -54,7 +54,7 @@ pub fn wanted(config: &Config, wanted: &MatrixOptions) -> Result<Option<Arc<Matr
 /// The matrix that a trail asks for itself; `None` when it asks for none.
 ///
 /// # Errors
-/// When there is no such matrix, or it makes no sense.
+/// When there is no such matrix, or it is invalid.
 pub fn of_trail(
     trail: &Trail,
     config: &Config,
@@ -117,12 +117,14 @@ pub fn check_values(loaded: &Loaded) -> Vec<Diagnostic> {
 /// When there is none.
 pub fn named<'a>(config: &'a Config, name: &str) -> Result<&'a packtrain_config::Matrix, CliError> {
     config.matrices.get(name).ok_or_else(|| {
-        let unknown = CliError::misuse(format!("there is no matrix `{name}`"));
+        let unknown = CliError::misuse(format!("unknown matrix `{name}`"));
         let names: Vec<_> = config.matrices.keys().map(String::as_str).collect();
         let meant = did_you_mean(name, names.iter().copied());
         unknown.hint(meant.unwrap_or_else(|| match names.is_empty() {
-            true => "`matrices` in packtrain.yaml holds them; docs/matrix.md shows how".to_owned(),
-            false => format!("there are {}", names.join(", ")),
+            true => {
+                "define it under `matrices` in packtrain.yaml; docs/matrix.md shows how".to_owned()
+            }
+            false => format!("available: {}", names.join(", ")),
         }))
     })
 }
@@ -151,7 +153,7 @@ pub fn names(config: &Config, trail: &Trail) -> Vec<String> {
 /// A matrix' configurations.
 ///
 /// # Errors
-/// When it makes no sense, or has more configurations than its limit.
+/// When it is invalid, or has more configurations than its limit.
 pub fn expand(
     name: &str,
     mut matrix: packtrain_config::Matrix,
@@ -273,10 +275,9 @@ fn refuse_value(
         .iter()
         .any(|known| known.settings != ValueSettings::default());
     if says_more && !values.iter().any(|known| known.value == value) {
-        let message = format!("{place}: nothing is said of {axis}={value}");
+        let message = format!("{place}: unknown value {axis}={value}");
         let values: Vec<_> = values.iter().map(|known| known.value.as_str()).collect();
-        return Err(CliError::misuse(message)
-            .hint(format!("the values of {axis} are {}", values.join(", "))));
+        return Err(CliError::misuse(message).hint(format!("available: {}", values.join(", "))));
     }
     Ok(())
 }
@@ -287,17 +288,15 @@ fn refuse_value(
 /// When its kind is none, or its name no regular expression.
 fn refuse_odd(expected: &packtrain_config::Expectation, place: &str) -> Result<(), CliError> {
     if *expected == packtrain_config::Expectation::default() {
-        let odd = CliError::misuse(format!("{place} would expect every difference"));
-        return Err(odd.hint("say when, step, kind, role or name"));
+        let odd = CliError::misuse(format!("{place} matches every difference"));
+        return Err(odd.hint("add when, step, kind, role or name"));
     }
     if let Some(kind) = &expected.kind {
         let known = serde_json::from_value::<ItemKind>(kind.as_str().into());
         if known.is_err() {
-            let odd = CliError::misuse(format!(
-                "{place}.kind: `{kind}` is not a kind of difference"
-            ));
+            let odd = CliError::misuse(format!("{place}.kind: invalid kind `{kind}`"));
             return Err(odd.hint(
-                "it is one of missing, added, name, value, state, order, out_of_view, into_view, \
+                "expected one of missing, added, name, value, state, order, out_of_view, into_view, \
                  untranslated, raw_key, matches",
             ));
         }
@@ -398,8 +397,8 @@ fn pattern(row: &BTreeMap<String, String>) -> Result<Pattern, String> {
 /// `locale=de-DE,en-US`.
 fn given_axis(text: &str) -> Result<(String, Vec<String>), CliError> {
     let refused = || {
-        CliError::misuse(format!("`--axis {text}` is not an axis"))
-            .hint("write it as NAME=VALUE,VALUE, such as locale=de-DE,en-US")
+        CliError::misuse(format!("invalid --axis `{text}`"))
+            .hint("expected NAME=VALUE,VALUE, such as locale=de-DE,en-US")
     };
     let (name, values) = text.split_once('=').ok_or_else(refused)?;
     let values: Vec<_> = values
@@ -431,24 +430,22 @@ fn chosen(
             .filter(|part| !part.is_empty())
         {
             let Some((axis, value)) = part.split_once('=') else {
-                return Err(
-                    CliError::misuse(format!("`--cell {text}` is no configuration"))
-                        .hint("write it as AXIS=VALUE,AXIS=VALUE"),
-                );
+                return Err(CliError::misuse(format!("invalid --cell `{text}`"))
+                    .hint("expected AXIS=VALUE,AXIS=VALUE"));
             };
             let Some(known) = axes.iter().find(|known| known.name == axis) else {
                 let names: Vec<_> = axes.iter().map(|axis| axis.name.as_str()).collect();
-                return Err(CliError::misuse(format!(
-                    "`--cell {text}`: there is no axis `{axis}`"
-                ))
-                .hint(format!("the axes are {}", names.join(", "))));
+                return Err(
+                    CliError::misuse(format!("`--cell {text}`: unknown axis `{axis}`"))
+                        .hint(format!("available: {}", names.join(", "))),
+                );
             };
             if !known.values.iter().any(|known| known == value) {
                 let values = known.values.join(", ");
                 return Err(CliError::misuse(format!(
                     "`--cell {text}`: {axis} is never `{value}`"
                 ))
-                .hint(format!("its values are {values}")));
+                .hint(format!("available: {values}")));
             }
             values.insert(axis.to_owned(), value.to_owned());
         }
@@ -534,7 +531,7 @@ mod tests {
         assert_eq!(picked, ["build=old, locale=de-DE"]);
         assert!(pick("locale=xx").unwrap_err().contains("never `xx`"));
         let unknown = pick("lokale=de").unwrap_err();
-        assert!(unknown.contains("no axis `lokale`"), "{unknown}");
+        assert!(unknown.contains("unknown axis `lokale`"), "{unknown}");
     }
 
     #[test]
@@ -577,7 +574,7 @@ mod tests {
             ),
             (
                 "axes: { build: [old: { baseUrl: 'http://localhost:1' }, new] }, add: [{ build: nwe }]",
-                "nothing is said of build=nwe",
+                "unknown value build=nwe",
             ),
         ] {
             let error = cells(&format!("{{ {matrix} }}"), &MatrixOptions::default()).unwrap_err();
@@ -590,10 +587,10 @@ mod tests {
         for (expect, told) in [
             (
                 "{ kind: nonsense }",
-                "expect.0.kind: `nonsense` is not a kind of difference",
+                "expect.0.kind: invalid kind `nonsense`",
             ),
             ("{ name: '(' }", "expect.0.name"),
-            ("{}", "would expect every difference"),
+            ("{}", "matches every difference"),
         ] {
             let yaml = format!("{{ axes: {{ a: [1, 2] }}, expect: [{expect}] }}");
             let error = cells(&yaml, &MatrixOptions::default()).unwrap_err();

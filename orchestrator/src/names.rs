@@ -1,5 +1,5 @@
 //! Names and words that nothing answers to: of devices, of what browsers emulate, of languages and time
-//! zones, of targets, roles and keys. They are told all at once, before anything starts.
+//! zones, of targets, roles and keys. They are reported all at once, before anything starts.
 
 use std::cell::LazyCell;
 
@@ -31,7 +31,7 @@ pub(crate) fn check(loaded: &mut Loaded) {
     let mut found = Vec::new();
     let on = config.farm.on.as_deref().unwrap_or_default();
     if let Err(error) = Requirement::parse(on) {
-        let hint = "`packtrain farm why --help` shows how it is written";
+        let hint = "`packtrain farm why --help` shows the syntax";
         let key = KeyPath::new(["farm", "on"]);
         found.push(loaded.mistake(key, error.to_string(), Some(hint.to_owned())));
     }
@@ -84,7 +84,7 @@ pub(crate) fn not_emulated(loaded: &Loaded, words: &[String]) -> Vec<Diagnostic>
             && !emulated.is_empty()
             && !emulated.contains(device)
         {
-            let message = format!("Playwright knows no device `{device}`");
+            let message = format!("unknown Playwright device `{device}`");
             let hint = did_you_mean(device, emulated.iter().map(String::as_str));
             let key = KeyPath::new(["devices", "web", name, "emulate"]);
             found.push(loaded.mistake(key, message, hint));
@@ -122,7 +122,7 @@ fn unknown_device(word: &str, config: &Config) -> Option<(String, String)> {
     let named = names.filter(|name| !name.is_empty());
     let ids = ids.iter().map(String::as_str);
     let meant = did_you_mean(word, ids.chain(named).chain(KINDS))?;
-    Some((format!("there is no device `{word}`"), meant))
+    Some((format!("unknown device `{word}`"), meant))
 }
 
 /// The same for the words of a command line.

@@ -13,8 +13,8 @@ use crate::render::{self, Color};
 /// How long is waited for an opener to say that it failed. One that goes on is the browser itself.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Starts its arguments away from whoever called it, and writes down how they ended. What is killed
-/// with this program are its descendants, and a browser is nobody's.
+/// Starts its arguments detached from its caller, and writes down how they ended. What is killed
+/// with this program are its descendants, and a browser is not one.
 const APART: &str = r#"("$@" </dev/null >/dev/null 2>&1; echo $?) &"#;
 
 /// Opens a file. That it does not open is a warning.
@@ -33,7 +33,7 @@ pub(crate) fn address(url: &str, color: Color) {
 
 fn warned(opened: Result<(), String>, color: Color) {
     if let Err(why) = opened {
-        render::warning(&format!("the report was not opened: {why}"), color);
+        render::warning(&format!("cannot open the report: {why}"), color);
     }
 }
 
@@ -93,15 +93,15 @@ fn started(words: &[OsString]) -> Result<(), String> {
     let reading = reading.spawn(move || {
         let mut code = String::new();
         if let Some(answer) = &mut answer {
-            // What cannot be read is no failure of the opener's.
+            // What cannot be read is not a failure of the opener's.
             let _ = answer.read_to_string(&mut code);
         }
-        // Nobody may want to know any more.
+        // There may be no receiver any more.
         let _ = tell.send(code);
     });
     reading.map_err(|error| error.to_string())?;
     match told.recv_timeout(OPEN_TIMEOUT).as_deref().map(str::trim) {
-        Ok("127") => Err("there is no such program".to_owned()),
+        Ok("127") => Err("no such program".to_owned()),
         Ok("0" | "") | Err(_) => Ok(()),
         Ok(code) => Err(format!("exit code {code}")),
     }

@@ -26,7 +26,7 @@ pub struct Copies {
     pub summary: Option<PathBuf>,
     /// Whether every picture goes into the HTML report, however large that gets.
     pub single_file: bool,
-    /// Whether the CI is told of the run too, in its own way.
+    /// Whether the run is also reported to the CI, in its own format.
     pub for_ci: bool,
 }
 
@@ -69,7 +69,7 @@ impl Written {
         packtrain_report::html_data(view, comparison, options, files).ok()
     }
 
-    /// What the runner of a CI is told, a line each.
+    /// What is reported to a CI's runner, a line each.
     pub fn annotations(&self) -> Vec<String> {
         self.annotations.clone()
     }
@@ -251,7 +251,7 @@ fn put(path: &Path, content: &str) -> io::Result<()> {
 
 /// The run's folder as a CI finds it: from the working directory when it lies below it. That is the
 /// project's folder in CI: GitLab finds attachments from there only, Jenkins' plugin from there too.
-/// Elsewhere it is told from the folder of the JUnit file. It is never absolute: the files may be read
+/// Elsewhere it is relative to the folder of the JUnit file. It is never absolute: the files may be read
 /// on another machine.
 fn as_found_from(junit: &Path, folder: &Path) -> String {
     let folder = absolute(folder);

@@ -12,7 +12,7 @@ const BESIDES: [&str; 2] = ["/opt/homebrew/bin", "/usr/local/bin"];
 /// What a `PATH` has that is not meant to lead to some programs only.
 const OF_SYSTEM: &str = "/usr/bin";
 
-/// Starts the program anew where its `PATH` lacks folders. What it starts has to find programs there
+/// Restarts the program where its `PATH` lacks folders. What it starts has to find programs there
 /// too, as `npx` does `node`, and so does whatever that starts.
 pub(crate) fn complete() {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -129,7 +129,7 @@ impl Interrupts {
         }
         let mut last_act = self.last_act.lock();
         if let Some(act) = last_act.take() {
-            // Nobody joins it: it ends the program.
+            // It is not joined: it ends the program.
             let quitting = std::thread::Builder::new().name("quitting".to_owned());
             let interrupts = self.clone();
             if quitting.spawn(move || interrupts.quit(act())).is_err() {

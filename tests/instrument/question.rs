@@ -8,7 +8,7 @@ use super::condition::{Condition, is_exact, is_sure, meets, met, told, values};
 use super::defects::Defect;
 use super::recording::{Random, Recordings, compared, compose};
 
-/// An axis that is none of the recordings', and its values.
+/// An axis that none of the recordings has, and its values.
 pub(crate) type Added = (&'static str, &'static [&'static str]);
 
 pub(crate) const BUILD: Added = ("build", &["old", "new"]);

@@ -1,4 +1,4 @@
-//! An adb server that whoever needs it starts, on a port of its own.
+//! An adb server that is started when needed, on a port of its own.
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};

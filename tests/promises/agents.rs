@@ -105,7 +105,7 @@ fn typing_trail(lab: &AgentLab, name: &str, seconds: u32) -> String {
         "inputText: { text: of-the-run }".to_owned(),
         format!("wait: {{ timeToWaitInSeconds: {seconds} }}"),
     ];
-    // None at all is no call.
+    // None at all is not a call.
     let calls = &calls[..calls.len() - usize::from(seconds == 0)];
     let calls: Vec<_> = calls
         .iter()

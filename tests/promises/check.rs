@@ -210,8 +210,8 @@ fn two_blocks_in_one_selector_are_a_mistake() {
 #[test]
 fn a_call_that_lacks_what_its_tool_needs_is_a_mistake() {
     for (call, says) in [
-        ("web_click: {}", "no element is named"),
-        ("web_pressKey: { key: Control+ }", "there is no key"),
+        ("web_click: {}", "missing `nodeSelector` or `ref`"),
+        ("web_pressKey: { key: Control+ }", "unknown key"),
         ("web_navigate: {}", "`url` is needed"),
         ("web_navigate: { url: \"\" }", "`url` is needed"),
         (
@@ -220,7 +220,7 @@ fn a_call_that_lacks_what_its_tool_needs_is_a_mistake() {
         ),
         (
             "web_verifyValue: { expected: a, type: ATTRIBUTE, ref: e1 }",
-            "`attribute` names no attribute",
+            "`attribute` is empty",
         ),
         (
             "scrollUntilTextIsVisible: { text: \"\" }",
@@ -259,7 +259,12 @@ fn a_broken_pattern_is_shown_where_it_stands() {
     let said = checked("web_waitForUrl: { pattern: \"product(\" }", 3);
     has(
         &said,
-        &["a.trail.yaml:6:38", "no regular expression", "^", "hint:"],
+        &[
+            "a.trail.yaml:6:38",
+            "not a regular expression",
+            "^",
+            "hint:",
+        ],
     );
     // What a template fills in is not known yet.
     let text = "config: { memory: { n: \"1)\" } }\ntrail:\n  - step: \"x\"\n    recording:\n      web:\n        - web_waitForUrl: { pattern: \"product({{n}}\" }\n";
@@ -343,10 +348,7 @@ fn a_run_with_a_matrix_of_its_own_does_not_ask_for_that_of_a_trail() {
     );
     let run = ["run", "a.trail.yaml", "-d", "virtual:android", "--list"];
     let said = lab.run(&run).expect(3).stderr;
-    has(
-        &said,
-        &["a.trail.yaml:1:11", "there is no matrix `nowhere`"],
-    );
+    has(&said, &["a.trail.yaml:1:11", "unknown matrix `nowhere`"]);
     let axis = ["--axis", "colorScheme=dark"];
     lab.run(&[run.as_slice(), &axis].concat()).expect(0);
     // What is wrong with its axes is told at once.
@@ -389,17 +391,17 @@ fn every_misspelled_name_is_told_at_once_by_check_and_by_a_run_that_starts_nothi
             "Europe/Berlin",
         ),
         ("packtrain.yaml:8:13", "unknown key `ccs`", "css"),
-        ("packtrain.yaml:8:30", "no regular expression", ""),
+        ("packtrain.yaml:8:30", "not a regular expression", ""),
         (
             "packtrain.yaml:10:18",
-            "there is no device `web/dekstop`",
+            "unknown device `web/dekstop`",
             "web/desktop",
         ),
         ("packtrain.yaml:10:", "`dd-DE` is not a language", "de-DE"),
         ("a.trail.yaml:1:11", "unknown target `shpo`", "shop"),
         ("a.trail.yaml:6:57", "unknown role `buton`", "button"),
         ("a.trail.yaml:7:29", "unknown role `lnik`", "link"),
-        ("a.trail.yaml:8:32", "there is no key `Entr`", "Enter"),
+        ("a.trail.yaml:8:32", "unknown key `Entr`", "Enter"),
         ("a.trail.yaml:10:32", "unknown value `ENTR`", "ENTER"),
         ("a.trail.yaml:12:40", "unknown value `Entr`", "Enter"),
         ("b.trail.yaml:", "", ""),
@@ -423,7 +425,7 @@ fn every_misspelled_name_is_told_at_once_by_check_and_by_a_run_that_starts_nothi
     let words = ["run", "-d", "web/dekstop", "trails/a.trail.yaml"];
     has(
         &lab.run(&words).expect(3).stderr,
-        &["--device", "there is no device `web/dekstop`"],
+        &["--device", "unknown device `web/dekstop`"],
     );
 }
 

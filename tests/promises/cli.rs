@@ -128,7 +128,7 @@ fn tools_are_listed_and_explained() {
     }
     let one = lab.run(&["tools", "web_click"]).expect(0).stdout;
     assert!(one.contains("nodeSelector") && one.contains("ref"), "{one}");
-    // What is shown as an example is none of a mistake.
+    // Nothing shown as an example is a mistake.
     let mut calls = String::new();
     for tool in [
         "web_click",

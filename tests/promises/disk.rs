@@ -47,7 +47,7 @@ fn a_journal_that_cannot_be_written_to_its_end_is_no_pass() {
     for format in ["text", "json"] {
         let ended = run(&lab, 2, &["--format", format]).expect(2);
         for part in [
-            "error: the run's journal could not be written to its end",
+            "error: the run's journal could not be written completely",
             "File too large",
             "make room on the disk",
         ] {

@@ -202,7 +202,7 @@ fn a_body_may_come_in_pieces_but_not_for_ever() {
         connection.write_all(piece).unwrap();
     }
     assert_eq!(read(&mut connection).body, "1000");
-    // Whoever goes on and on is told, and then cut off.
+    // A client that goes on and on is told, and then cut off.
     let mut endless = connect(&base);
     let head = request.without("x").chunked();
     endless.write_all(&head[..head.len() - 5]).unwrap();
@@ -284,7 +284,7 @@ fn requests_have_a_cap_for_each_principal() {
     assert_eq!(refused.status, 429);
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert_eq!(ask(&b).status, 404, "the cap is each one's own");
-    // Whoever has no token spends nothing of anybody's.
+    // A client without a token spends no other client's budget.
     let nobody = (0..50).all(|_| ask("x").status == 401);
     assert!(nobody && ask(&b).status == 404);
 }

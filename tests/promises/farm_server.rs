@@ -132,7 +132,7 @@ fn who_has_joined_joins_again_by_the_same_token_however_the_server_is_spelt() {
     join(&spelt, "eve").expect(0);
     let other = join(&address, "mallory").expect(3);
     assert!(
-        other.stderr.contains("the token was used by `eve` already"),
+        other.stderr.contains("the token was already used by `eve`"),
         "{}",
         other.stderr
     );
@@ -191,7 +191,7 @@ fn another_computer_joins_with_a_token_over_tls_and_sees_the_farm() {
     )
     .expect(3);
     assert!(
-        again.stderr.contains("the token was used by `eve` already"),
+        again.stderr.contains("the token was already used by `eve`"),
         "{}",
         again.stderr
     );
@@ -216,7 +216,10 @@ fn where_there_is_no_farm_each_command_says_so_in_one_line() {
     for command in commands {
         let said = run(&lab, command).expect(3).stderr;
         let hint = "hint: `packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's\n";
-        assert_eq!(said, format!("error: this user knows no farm\n{hint}"));
+        assert_eq!(
+            said,
+            format!("error: no farm is configured for this user\n{hint}")
+        );
         let elsewhere = [command, &["--farm", nobody]].concat();
         let said = run(&lab, &elsewhere).expect(2).stderr;
         assert!(
@@ -226,12 +229,12 @@ fn where_there_is_no_farm_each_command_says_so_in_one_line() {
         );
         assert_eq!(said.lines().count(), 2, "{command:?}: {said}");
     }
-    // An address without its scheme is no trail.
+    // An address without its scheme is not a trail.
     let said = run(&lab, &["run", "a.trail.yaml", "--farm", "farm:4222"])
         .expect(3)
         .stderr;
     assert!(
-        said.contains("is no server's address") && said.contains("nats://host:4222"),
+        said.contains("invalid server address") && said.contains("nats://host:4222"),
         "{said}"
     );
 }
@@ -243,7 +246,7 @@ fn a_token_that_is_cut_off_is_told_so() {
         .expect(3)
         .stderr;
     assert!(
-        words.contains("this is no token of a farm; was it copied whole?"),
+        words.contains("invalid farm token; was it copied completely?"),
         "{words}"
     );
 }

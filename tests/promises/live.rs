@@ -332,7 +332,7 @@ fn reports_open_in_the_browser_somebody_chose() {
     assert!(said.contains(&format!("live: {what}")), "{what}{said}");
     let (what, said) = opened(&["report", "--open"], "no-such-browser");
     assert_eq!(what, "");
-    let why = "the report was not opened: no-such-browser: there is no such program";
+    let why = "cannot open the report: no-such-browser: no such program";
     assert!(said.contains(why), "{said}");
 }
 

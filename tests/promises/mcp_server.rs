@@ -158,6 +158,6 @@ fn whoever_has_no_token_is_shown_nothing() {
     for scenario in ["server-initialize", "tools-list", "resources-list"] {
         let said = suite(&served.url, "of nobody", &["--scenario", scenario]);
         let said = said.expect(1).stdout;
-        assert!(said.contains("a bearer token is needed"), "{said}");
+        assert!(said.contains("missing bearer token"), "{said}");
     }
 }

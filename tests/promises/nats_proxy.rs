@@ -129,7 +129,7 @@ fn what_passes_is_passed_on_byte_for_byte_and_counted_by_subject() {
     reader.say(b"SUB x.> 1\r\n");
     reader.ping();
     let mut writer = Client::connect(bench.proxy.address());
-    // Line ends, what looks like a line, and bytes that are no text.
+    // Line ends, what looks like a line, and bytes that are not text.
     let payload = b"\r\nMSG x 1 5\r\n\0\xff\xfe";
     let header = b"NATS/1.0\r\nA: b\r\n\r\n";
     let total = header.len() + payload.len();

@@ -1,5 +1,5 @@
 //! A run and a baseline as they were written before trees said their notation, in `tests/fixtures`:
-//! they are read, and what is seen today is proposed against them. A newer notation is no pass.
+//! they are read, and what is seen today is proposed against them. A newer notation is not a pass.
 
 use packtrain_model::screen::NOTATION;
 use packtrain_tests::{Lab, repository};

@@ -143,6 +143,6 @@ fn phones_that_are_kept_up_answer_anybody_and_tell_at_the_end_what_they_lacked()
     let ended = program.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(0));
     let said = String::from_utf8(ended.stderr).unwrap();
-    let lacked = "ios/virtual-1 does not have what was asked for 1×: \"GET /moon\"";
+    let lacked = "ios/virtual-1 does not support a request made 1×: \"GET /moon\"";
     assert!(said.contains(lacked), "{said}");
 }

@@ -180,5 +180,5 @@ fn a_doctor_leaves_no_program_running_that_does_not_answer() {
     let said = Ended::from(child.wait_with_output().unwrap())
         .expect(2)
         .stdout;
-    assert!(said.contains("does not tell its version"), "{said}");
+    assert!(said.contains("does not report its version"), "{said}");
 }

@@ -179,7 +179,7 @@ fn an_approval_makes_the_next_comparison_pass_and_a_missing_baseline_is_new_and_
     assert_eq!(shop.baselines(), expected);
     shop.packtrain(&["compare"], 0);
 
-    // What masks leave out is no change, in a run of its own either.
+    // What masks leave out is not a change, in a run of its own either.
     let newest = shop.run(&[("NOW", "9:42")], 0);
     shop.packtrain(&["compare"], 0);
     shop.run(&[("MOVED", "12")], 0);
@@ -438,7 +438,7 @@ fn a_journal_that_names_a_trail_elsewhere_has_nothing_written_there() {
     std::fs::write(outside.join("shop.trail.yaml"), TRAIL).unwrap();
     std::os::unix::fs::symlink("/tmp", inside.join("tmp")).unwrap();
     std::os::unix::fs::symlink("../outside", inside.join("shop.baseline")).unwrap();
-    // Through a link where the baselines would be, out of the folder, and to what is no trail.
+    // Through a link where the baselines would be, out of the folder, and to what is not a trail.
     for path in [
         "trails/shop.trail.yaml",
         "trails/../outside/shop.trail.yaml",

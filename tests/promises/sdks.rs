@@ -230,9 +230,9 @@ fn a_scaffold_takes_nothing_that_is_there() {
         ("acme_openForm", "already"),
         ("web_click", "reserved"),
         ("Acme Tool", "letters, digits"),
-        ("inputText", "not written like"),
-        ("server", "not written like"),
-        ("test_it", "not written like"),
+        ("inputText", "expected `app_verbNoun`"),
+        ("server", "expected `app_verbNoun`"),
+        ("test_it", "expected `app_verbNoun`"),
     ] {
         let said = new(name, 3);
         assert!(said.contains(why) || said.contains("already"), "{said}");

@@ -320,7 +320,7 @@ fn a_newcomer_is_told_what_simulators_lack_by_doctor_and_by_who_asks_for_one() {
             doctor.stdout
         );
         let asked = mac.run(&["snapshot", "-d", "ios"]).expect(3).stderr;
-        assert!(asked.contains("there is no ios device"), "{asked}");
+        assert!(asked.contains("no ios device found"), "{asked}");
         assert!(asked.contains(told) && asked.contains(remedy), "{asked}");
     }
     let mac = Mac::new(&["xcode", "iOS", "booted"]);

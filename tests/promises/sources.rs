@@ -154,7 +154,7 @@ fn calls(lab: &Lab) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// The texts that were typed, in order, whoever asked for it.
+/// The texts that were typed, in order, by every caller.
 fn typed(lab: &Lab) -> Vec<String> {
     let events = lab.events();
     let typing = |event: &&Value| event["event"] == "tool_started" && event["tool"] == "inputText";

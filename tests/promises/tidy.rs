@@ -113,7 +113,7 @@ fn folders_of_the_program_use_each_other_in_no_circle() {
         }
     }
     uses.retain(|room, _| room != "lib" && room != "main");
-    // Whoever uses nothing that is left is taken away, until only circles are left.
+    // A crate that uses none of the rest is removed, until only circles are left.
     while let Some(free) = uses.iter().find_map(|(room, used)| {
         let is_free = |name: &String| name == room || !uses.contains_key(name);
         used.iter().all(is_free).then(|| room.clone())

@@ -24,7 +24,7 @@ const record = (what, more = {}) => {
 };
 const recorded = () => (given.record && existsSync(given.record) ? readFileSync(given.record, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line)) : []);
 
-// The most memory that whoever started this has taken, in KiB; where the system tells.
+// The most memory that this program's parent has taken, in KiB; where the system tells.
 const peak = () => {
   const status = `/proc/${process.ppid}/status`;
   return existsSync(status) ? Number(/VmHWM:\s*(\d+)/.exec(readFileSync(status, "utf8"))?.[1]) : 0;

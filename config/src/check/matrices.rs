@@ -47,9 +47,9 @@ pub(super) fn matrix(key: &KeyPath, matrix: &Matrix) -> Checked {
         let mut seen = BTreeSet::new();
         for value in values {
             if value.value.trim().is_empty() || value.value.contains([',', '\n', '=']) {
-                let message = format!("`{}` cannot be a value", value.value);
+                let message = format!("invalid value `{}`", value.value);
                 let odd = Violation::new(key, message);
-                return Err(odd.hint("values have no commas, line breaks and equals signs"));
+                return Err(odd.hint("values must not contain commas, line breaks or equals signs"));
             }
             if !seen.insert(value.value.as_str()) {
                 let message = format!("`{}` is given twice", value.value);
@@ -86,10 +86,10 @@ fn combination(
     for (axis, value) in row {
         let key = key.child(axis);
         let Some(values) = known.get(axis.as_str()) else {
-            let unknown = Violation::new(key, format!("there is no axis `{axis}`"));
+            let unknown = Violation::new(key, format!("unknown axis `{axis}`"));
             let names: Vec<_> = known.keys().copied().collect();
             let meant = did_you_mean(axis, names.iter().copied());
-            let all = || format!("the axes are {}", names.join(", "));
+            let all = || format!("available: {}", names.join(", "));
             return Err(unknown.hint(meant.unwrap_or_else(all)));
         };
         if !is_free && !values.contains(value.as_str()) {
@@ -116,8 +116,8 @@ pub(super) fn mask(key: &KeyPath, mask: &Mask) -> Checked {
         if numbers.is_none_or(|numbers| {
             numbers.len() != 4 || numbers.iter().any(|n| !n.is_finite() || *n < 0.0)
         }) {
-            let odd = Violation::new(key.child("rect"), format!("`{rect}` is no rectangle"));
-            return Err(odd.hint("left, top, width and height, such as 0,0,320,24"));
+            let odd = Violation::new(key.child("rect"), format!("invalid rectangle `{rect}`"));
+            return Err(odd.hint("expected left, top, width and height, such as 0,0,320,24"));
         }
     }
     Ok(())

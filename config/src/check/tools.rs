@@ -69,7 +69,7 @@ fn command(key: &KeyPath, server: &McpServer) -> Checked {
         path.is_relative() || (!path.exists() && words.first().is_some_and(is_program))
     };
     if server.command.len() == 1 && program.contains(char::is_whitespace) && is_line() {
-        let message = format!("there is no program `{program}`");
+        let message = format!("program `{program}` not found");
         return Err(
             Violation::new(key, message).hint(format!("use a list: [{}]", words.join(", ")))
         );

@@ -81,7 +81,7 @@ fn walk(schema: &Value, node: &Value, key: &KeyPath, settings: &mut Vec<Setting>
         return;
     }
     let of_each = |node: &'_ Value| node.is_object().then(|| node.clone());
-    // What may be a list, or entries by name, is a list to whoever sets it.
+    // What may be a list, or entries by name, is a list when it is set.
     if node["items"].is_null()
         && let Some(each) = of_each(&node["additionalProperties"])
     {

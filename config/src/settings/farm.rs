@@ -1,4 +1,4 @@
-//! What a farm is told of a project, and of this computer as a host; and where the farm is.
+//! Settings of a project on a farm, and of this computer as a host; and where the farm is.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -92,7 +92,7 @@ pub(super) fn write<S: Serializer>(
     serializer.collect_seq(written)
 }
 
-/// Either form, as editors are told.
+/// Either form, as editors see it.
 pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     let entry = generator.subschema_for::<McpServer>();
     json_schema!({ "type": ["array", "object"], "items": entry, "additionalProperties": entry })

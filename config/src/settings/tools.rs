@@ -150,7 +150,7 @@ impl McpServer {
     }
 
     /// Makes relative paths start at `base`. A program without a slash is left to be found on the
-    /// search path, and what is no file is left as it is for its message.
+    /// search path, and what is not a file is left as it is for its message.
     pub(crate) fn resolve_paths(&mut self, base: &Path) {
         let is_fixed = |path: &Path| path.is_absolute() || path.starts_with("{run_dir}");
         for path in [&mut self.script, &mut self.trailmap, &mut self.working_dir] {
@@ -207,7 +207,7 @@ pub enum Protocol {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// Nobody: every session starts its own.
+    /// No one: every session starts its own.
     PerSession,
     /// The sessions of one device.
     PerDevice,

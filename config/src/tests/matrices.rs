@@ -41,7 +41,7 @@ fn what_a_combination_says_must_exist() {
     for (line, told) in [
         (
             "    exclude: [{ fontscale: '>1' }]",
-            "there is no axis `fontscale`",
+            "unknown axis `fontscale`",
         ),
         (
             "    reference: { viewport: 1x1 }",
@@ -51,7 +51,7 @@ fn what_a_combination_says_must_exist() {
         ("    limit: 0", "must be between 1 and"),
         (
             "    expect: [{ when: { locale: de } }]",
-            "there is no axis `locale`",
+            "unknown axis `locale`",
         ),
     ] {
         let error = Project::new(&format!("{MATRIX}{line}\n")).error();
@@ -70,5 +70,5 @@ fn a_mask_is_one_thing() {
     let told = Project::new("run: { masks: [{ css: a, text: b }] }").error();
     assert!(told.to_string().contains("takes one of css, text and rect"));
     let told = Project::new("run: { masks: [{ rect: '1,2,3' }] }").error();
-    assert!(told.to_string().contains("no rectangle"));
+    assert!(told.to_string().contains("invalid rectangle"));
 }

@@ -50,8 +50,8 @@ fn a_scheme_that_agents_may_open_is_a_scheme() {
         assert_eq!(
             complaint(&format!("agents:\n  schemes: [shop, {wrong}]\n")),
             format!(
-                "packtrain.yaml:2:3: agents.schemes: `{}` is no scheme\n\
-                 hint: it is written in lower case and without a colon: `shop`",
+                "packtrain.yaml:2:3: agents.schemes: invalid scheme `{}`\n\
+                 hint: write it in lower case and without a colon: `shop`",
                 wrong.trim_matches('\'')
             )
         );

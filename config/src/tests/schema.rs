@@ -117,7 +117,7 @@ fn every_variable_is_named_once_and_sets_its_key() {
 #[test]
 fn a_configuration_written_out_can_be_read_again() {
     let mut config = Project::new(EVERYTHING).load().config;
-    // Where the file lay is no part of what it says.
+    // Where the file lay is not a part of what it says.
     for phone in config.devices.ios.values_mut() {
         assert!(phone.start_in.take().unwrap().is_absolute());
     }

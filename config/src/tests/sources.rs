@@ -412,7 +412,7 @@ fn what_only_http_has_settles_the_transport() {
 fn a_line_for_a_shell_is_refused_and_a_path_with_spaces_is_not() {
     assert_eq!(
         complaint("mcpServers:\n  - name: a\n    command: python ./server.py\n"),
-        "packtrain.yaml:3:5: mcpServers.0.command: there is no program `python ./server.py`\n\
+        "packtrain.yaml:3:5: mcpServers.0.command: program `python ./server.py` not found\n\
          hint: use a list: [python, ./server.py]"
     );
     refused([
@@ -420,10 +420,7 @@ fn a_line_for_a_shell_is_refused_and_a_path_with_spaces_is_not() {
             "command: npx -y x, args: [y]",
             "hint: use a list: [npx, -y, x]",
         ),
-        (
-            "command: /bin/sh -c x",
-            "there is no program `/bin/sh -c x`",
-        ),
+        ("command: /bin/sh -c x", "program `/bin/sh -c x` not found"),
         ("command: ''", "mcpServers.a.command: must not be empty"),
         (
             "command: []",

@@ -98,7 +98,7 @@ impl JsonSchema for Port {
 }
 
 /// How many capture groups a regular expression has; `None` when its brackets do not match up.
-/// That it compiles is for whoever compiles it to say.
+/// Whether it compiles is checked where it is compiled.
 pub(crate) fn capture_groups(pattern: &str) -> Option<usize> {
     let (mut groups, mut open, mut class) = (0, 0_usize, 0_usize);
     let mut rest = pattern.chars();

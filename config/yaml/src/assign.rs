@@ -3,17 +3,17 @@
 use super::value::Value;
 use crate::diagnostic::quoted;
 
-/// Why words are no arguments.
+/// Why words are not arguments.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AssignmentError {
     /// No `=`, or nothing before it.
-    #[error("{} is no argument: write key=value", quoted(.0))]
+    #[error("invalid argument {}: expected key=value", quoted(.0))]
     NoKey(String),
     /// A key given twice.
     #[error("the argument {} is given twice", quoted(.0))]
     Twice(String),
-    /// A value that begins as JSON does and is none.
-    #[error("the argument {} begins as JSON does: {}", quoted(.0), .1)]
+    /// A value that begins as JSON does but is not valid JSON.
+    #[error("invalid JSON in argument {}: {}", quoted(.0), .1)]
     NoJson(String, String),
 }
 

@@ -33,7 +33,7 @@ pub struct Diagnostic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth a look; the file is used all the same.
+    /// Worth a look; the file is used anyway.
     Warning,
     /// The file cannot be used.
     Error,

@@ -30,7 +30,7 @@ impl Value {
         }
     }
 
-    /// The value with texts replaced; `replace` is told the closest key and the text.
+    /// The value with texts replaced; `replace` gets the closest key and the text.
     #[must_use]
     pub fn replace_texts(&self, replace: &dyn Fn(Option<&str>, &str) -> Option<String>) -> Self {
         let mapped = self.try_map(&mut |key, scalar, _| {

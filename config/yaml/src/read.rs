@@ -16,7 +16,7 @@ pub const MAX_BYTES: usize = 1 << 20;
 pub const MAX_NODES: usize = 50_000;
 /// Deepest nesting of lists and mappings.
 pub const MAX_DEPTH: usize = 64;
-/// Most mistakes that are told; a file with more of them is no trail.
+/// The most mistakes that are reported; a file with more is not a trail.
 const MAX_DIAGNOSTICS: usize = 50;
 
 /// What became of a text.
@@ -66,7 +66,7 @@ pub fn read(source: &Source) -> Read {
 pub fn read_documents(source: &Source, options: Options) -> (Vec<Value>, Vec<Diagnostic>) {
     let (size, most) = (source.text().len(), options.max_bytes);
     if size > most {
-        let message = format!("the file has {size} bytes; {most} are the most that is read");
+        let message = format!("the file has {size} bytes; the limit is {most}");
         return (Vec::new(), vec![Diagnostic::error(source, None, message)]);
     }
     let events = granit_parser::options! {
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
     /// What an alias stands for, at the place of the alias.
     fn alias(&mut self, anchor: usize, at: Span, depth: usize) -> Result<Value, Stop> {
         let Some(value) = self.anchors.get(&anchor) else {
-            let message = "an alias inside what it stands for";
+            let message = "an alias inside its own anchor";
             self.problem(Diagnostic::error(self.source, at, message));
             return Err(Stop);
         };
@@ -427,7 +427,7 @@ impl<'a> Reader<'a> {
         if syntax::is_open_quote(error.kind())
             && let Some(quote) = self.open_quote(at)
         {
-            problem = Diagnostic::error(self.source, quote, "these quotes are not closed")
+            problem = Diagnostic::error(self.source, quote, "unclosed quotes")
                 .hint("close them, or is there a quote inside the text?".to_owned());
         } else if matches!(
             error.kind(),

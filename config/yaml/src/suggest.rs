@@ -11,7 +11,7 @@ pub fn within<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
     most: usize,
 ) -> Option<&'a str> {
-    // A longer word is no slip, and measuring it would cost its length squared.
+    // A longer word is not a slip, and measuring it would cost its length squared.
     const LONGEST: usize = 64;
     if word.is_empty() || word.len() > LONGEST {
         return None;

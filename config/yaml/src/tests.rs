@@ -227,10 +227,10 @@ fn mistakes_people_make_come_with_advice() {
         "1:12: a `:` does not belong here"
     );
     assert!(hint("step: It is: wrong\n").contains("quotes"));
-    assert_eq!(problem("a: 'x\nb: c\n"), "1:4: these quotes are not closed");
+    assert_eq!(problem("a: 'x\nb: c\n"), "1:4: unclosed quotes");
     assert_eq!(
         problem("a: 1 # don't\nb: \"x\nc: d\n"),
-        "2:4: these quotes are not closed"
+        "2:4: unclosed quotes"
     );
     assert!(hint("a: x y\n  b:\n    c: 1\n").contains("on line 1"));
     assert_eq!(problem("a: {{name}}\n"), "1:5: a key must be a single word");

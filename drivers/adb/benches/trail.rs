@@ -12,7 +12,7 @@ use super::tell;
 
 /// As many bytes as u2.jar has; virtual phones have a server of their own for whatever they get.
 const JAR: usize = 3_700_000;
-/// How often the memory of a run is looked at.
+/// How often to look at the memory of a run.
 const MEMORY_POLL: Duration = Duration::from_millis(20);
 
 /// The example trail on 200 phones, and on 1,000.

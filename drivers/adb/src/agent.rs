@@ -48,7 +48,7 @@ pub(crate) enum AgentError {
     #[error(transparent)]
     Wire(#[from] WireError),
     /// The agent cannot be started.
-    #[error("the agent does not start: {reason}")]
+    #[error("the agent did not start: {reason}")]
     NoStart {
         /// What it said.
         reason: String,

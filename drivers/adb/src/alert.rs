@@ -13,7 +13,7 @@ use crate::device::{AndroidDevice, Result, unmet};
 
 /// How long a dialog may take to go once it was answered.
 const ALERT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often it is looked for.
+/// How often to look for it.
 const ALERT_POLL: Duration = Duration::from_millis(80);
 /// Ids of buttons that say yes, best first; without their package.
 const YES: [&str; 6] = [
@@ -70,8 +70,8 @@ impl AndroidDevice {
         deadline: Instant,
     ) -> Result<()> {
         let screen = self.read(deadline).await?;
-        let dialog = find(&screen.tree)
-            .ok_or_else(|| unmet("answer the alert: there is none on the screen"))?;
+        let dialog =
+            find(&screen.tree).ok_or_else(|| unmet("answer the alert: no alert on the screen"))?;
         let answered = match dialog.button(accept, button) {
             Some(button) => self.agent.touch(button.at, None, deadline).await,
             // Back says no to most dialogs without such a button.
@@ -86,7 +86,7 @@ impl AndroidDevice {
                 )));
             }
         };
-        // Whether the device took the answer that nobody confirmed, the screen tells.
+        // The screen shows whether the device took the unconfirmed answer.
         let doubt = match answered.map_err(CommandError::from) {
             Err(error) if error.leaves_doubt() => Some(error),
             answered => {
@@ -101,7 +101,7 @@ impl AndroidDevice {
                 return Ok(());
             }
             if Instant::now() + ALERT_POLL >= limit {
-                let stays = || unmet(format!("answer the alert {:?}: it stays", dialog.text));
+                let stays = || unmet(format!("answer the alert {:?}: it stays open", dialog.text));
                 return Err(doubt.unwrap_or_else(stays));
             }
             tokio::time::sleep(ALERT_POLL).await;

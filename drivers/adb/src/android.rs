@@ -75,7 +75,7 @@ impl AndroidDevice {
         let words = run_as.map(|id| ["run-as", id]).into_iter().flatten();
         let words = words.chain(argv.iter().map(String::as_str));
         let line = words.map(quote).collect::<Vec<_>>().join(" ");
-        // Nobody types anything.
+        // No input follows.
         let output = self
             .shell_once(&format!("{line} </dev/null"), deadline)
             .await?;
@@ -131,7 +131,7 @@ impl AndroidDevice {
     ) -> Result<String> {
         let is_name = !name.is_empty() && !name.contains('/') && name != "." && name != "..";
         if !is_name {
-            let message = format!("`{name}` is no file name");
+            let message = format!("invalid file name `{name}`");
             return Err(DriverError::Invalid(message).into());
         }
         let path = format!("/sdcard/{}/{name}", folder_for(mime));

@@ -17,7 +17,7 @@ use crate::wire::shell::quote;
 
 /// How long a stopped app's process may take to be gone.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often it is looked for.
+/// How often to look for it.
 const STOP_POLL: Duration = Duration::from_millis(100);
 
 /// What an app command needs beside the device.
@@ -140,7 +140,7 @@ impl AndroidDevice {
         );
         let output = self.shell_once(&command, deadline).await?;
         let said = output.said();
-        // `am` says what failed and may exit with 0 all the same.
+        // `am` says what failed and may exit with 0 anyway.
         if output.exit != 0 || said.contains("Error:") {
             return Err(unmet(format!("open {url}: {}", reason(&output))));
         }
@@ -161,5 +161,5 @@ fn package(id: &str) -> Result<&str> {
     if !id.is_empty() && id.len() < 256 && id.chars().all(is_name) {
         return Ok(id);
     }
-    Err(DriverError::Invalid(format!("`{id}` is no package name")).into())
+    Err(DriverError::Invalid(format!("invalid package name `{id}`")).into())
 }

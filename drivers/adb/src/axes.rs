@@ -238,7 +238,7 @@ fn plan<'a>(
             ANIMATIONS.map(entry).into()
         }
         "offline" if facts.hangs_on_its_network => {
-            return Err("the phone is reached over the network it would lose");
+            return Err("the phone is connected over the network that this turns off");
         }
         "offline" if facts.api_level >= AIRPLANE_COMMAND => {
             one(Setting::Airplane, if want == "true" { "1" } else { "0" })
@@ -249,13 +249,13 @@ fn plan<'a>(
             ["wifi", "data"].map(radio).into()
         }
         "locale" if facts.api_level < APP_LOCALES => {
-            return Err("languages for each app came with Android 13");
+            return Err("per-app languages need Android 13");
         }
         "locale" => {
-            let app = facts.app.ok_or("nobody says which app is tested")?;
+            let app = facts.app.ok_or("no app under test is set")?;
             one(Setting::AppLocales(app.to_owned()), want)
         }
-        _ => return Err("no phone with Android has it"),
+        _ => return Err("Android does not have it"),
     };
     Ok(Plan {
         axis,

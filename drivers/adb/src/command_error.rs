@@ -18,7 +18,7 @@ pub(crate) enum CommandError {
 }
 
 impl CommandError {
-    /// Whether the device was asked and nobody knows what it did.
+    /// Whether the device was asked and its effect is unknown.
     pub(crate) const fn leaves_doubt(&self) -> bool {
         matches!(
             self,
@@ -66,7 +66,7 @@ fn agent(error: AgentError, command: &'static str) -> DriverError {
         },
         AgentError::Died { .. } | AgentError::Silent { .. } => DriverError::Lost {
             cause: error.to_string(),
-            hint: Some("what was asked may have happened or not, so it is not repeated".to_owned()),
+            hint: Some("the action may have taken effect, so it was not retried".to_owned()),
         },
         AgentError::Refused(reason) => DriverError::unmet(format!("{command}: {reason}")),
         AgentError::NeedsU2 => DriverError::Unsupported {

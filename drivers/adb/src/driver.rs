@@ -65,7 +65,7 @@ impl AdbDriver {
         let deadline = ctx.early(DEADLINE_GRACE).deadline;
         match command {
             Command::Begin(options) => {
-                // Whoever began before has been told what is left, or is gone.
+                // An earlier session has been told what is left, or is gone.
                 self.end().await?;
                 self.begin(options, deadline).await
             }

@@ -2,7 +2,7 @@
 //!
 //! Reads what `uiautomator dump` prints and what its relatives add: `hint`, `visible-to-user`,
 //! `display-id`. The text comes from a device and is not trusted: sizes are bounded, nothing is
-//! expanded, and what is no dump is told apart from a screen.
+//! expanded, and other output is distinguished from a screen.
 
 mod node;
 
@@ -32,7 +32,7 @@ pub(crate) struct Dump {
     pub(crate) rotation: u8,
 }
 
-/// Why a text is no screen. All of them may pass.
+/// Why a text is not a screen. All of them may pass.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DumpFault {
     /// The screen did not come to rest: `uiautomator` wants a second without events.
@@ -44,7 +44,7 @@ pub(crate) enum DumpFault {
     /// Nothing in it.
     #[error("the dump was empty")]
     Empty,
-    /// It breaks off or is no XML.
+    /// It breaks off or is not XML.
     #[error("the dump was cut short: {0}")]
     Broken(String),
     /// The tool was killed: another client uses the device's UI automation.

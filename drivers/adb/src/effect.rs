@@ -1,6 +1,6 @@
 //! Actions that were sent and never answered: the screen tells whether they took effect.
 //!
-//! What had not been sent is simply sent again, by whoever sends it. What had been is never done
+//! What had not been sent is simply sent again, by its sender. What had been is never done
 //! twice on a guess: it is done again only where the screen shows that it was not done, and where
 //! nobody can tell the device is lost.
 
@@ -14,7 +14,7 @@ use crate::screen::Screen;
 
 /// How long the effect of an action may take to show.
 const EFFECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often it is looked for.
+/// How often to look for it.
 const EFFECT_POLL: Duration = Duration::from_millis(150);
 /// The fewest looks that prove that nothing shows: time alone proves nothing about a device that
 /// had no processor meanwhile.
@@ -34,7 +34,7 @@ pub(crate) struct LastScreen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
     id: Option<String>,
-    /// Of a password only the number of characters is told.
+    /// Of a password only the number of characters is reported.
     is_password: bool,
     pub(crate) held: String,
 }
@@ -68,14 +68,14 @@ impl LastScreen {
     }
 }
 
-/// What is known of an action that nobody answered.
+/// What is known of an unanswered action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// The screen shows it.
     Seen,
     /// The screen shows that there was none.
     Missing,
-    /// Nobody can tell.
+    /// It is unknown.
     Unknown,
 }
 
@@ -138,12 +138,12 @@ impl AndroidDevice {
             Ok(Effect::Missing) => {
                 self.input(command, deadline).await?;
                 Ok(vec![format!(
-                    "{error} without having taken effect, as the screen shows; it was repeated"
+                    "{error}, and it took no effect, as the screen shows; it was retried"
                 )])
             }
             Ok(Effect::Unknown) => Err(error),
             Err(reading) => {
-                tracing::debug!(%reading, "nobody can tell whether an action took effect");
+                tracing::debug!(%reading, "it is unknown whether an action took effect");
                 Err(error)
             }
         }

@@ -12,7 +12,7 @@ use crate::wire::WireError;
 #[non_exhaustive]
 pub enum AdbError {
     /// No server runs and there is no program to start one with.
-    #[error("no adb server runs at {address} and there is no program `adb` to start one")]
+    #[error("no adb server at {address}, and no `adb` program to start one")]
     NoProgram {
         /// Where a server was looked for.
         address: String,

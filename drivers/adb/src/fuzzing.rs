@@ -7,7 +7,7 @@ use crate::dump::{self, Leave};
 use crate::wire::packet::Packet;
 use crate::wire::{shell, sync};
 
-/// Reads packets until the bytes are no packet; answers how many came.
+/// Reads packets until the bytes are not a packet; answers how many came.
 pub fn packets(bytes: &[u8], limit: u32) -> usize {
     let mut arrived = BytesMut::from(bytes);
     let mut count = 0;

@@ -9,7 +9,7 @@ use crate::wire::DirectAddress;
 /// What no two running devices have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// Made anew at every start of the kernel.
+    /// New at every start of the kernel.
     boot: String,
     /// The manufacturer's number, which cheap devices share.
     serial: String,
@@ -32,7 +32,7 @@ pub(crate) struct Route {
     pub(crate) endpoint: Endpoint,
     pub(crate) is_usable: bool,
     pub(crate) identity: Option<Identity>,
-    /// Whether it was the best when it was last asked for: somebody may be on it.
+    /// Whether it was the best when it was last asked for: it may be in use.
     pub(crate) was_kept: bool,
 }
 

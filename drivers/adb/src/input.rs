@@ -15,7 +15,7 @@ const KEYBOARD_TIMEOUT: Duration = Duration::from_secs(3);
 const KEYBOARD_POLL: Duration = Duration::from_millis(100);
 /// How long a field may take to get the focus that a touch gave it.
 const FOCUS_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often it is looked for.
+/// How often to look for it.
 const FOCUS_POLL: Duration = Duration::from_millis(150);
 /// The longest a finger stays on the glass.
 const GESTURE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -108,7 +108,7 @@ impl AndroidDevice {
         let limit = deadline.min(Instant::now() + KEYBOARD_TIMEOUT);
         while self.has_keyboard(deadline).await? {
             if Instant::now() + KEYBOARD_POLL >= limit {
-                return Err(unmet("hide the keyboard: it stays"));
+                return Err(unmet("hide the keyboard: it is still shown"));
             }
             tokio::time::sleep(KEYBOARD_POLL).await;
         }
@@ -128,6 +128,6 @@ fn on_screen(at: Point) -> Result<Point> {
     if is_place(at.x) && is_place(at.y) {
         return Ok(at);
     }
-    let message = format!("({}, {}) is no place on a screen", at.x, at.y);
+    let message = format!("invalid point ({}, {})", at.x, at.y);
     Err(DriverError::Invalid(message).into())
 }

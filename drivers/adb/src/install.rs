@@ -1,6 +1,6 @@
 //! u2.jar: finding it on this computer, and getting it from the Python package `uiautomator2`.
 //!
-//! Reads no environment: whoever calls says where to look. The jar is MIT-licensed and never part
+//! Reads no environment: the caller says where to look. The jar is MIT-licensed and never part
 //! of Packtrain; it is fetched once, and only the very bytes that were tried are taken.
 
 use std::path::{Path, PathBuf};

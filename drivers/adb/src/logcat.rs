@@ -58,7 +58,7 @@ impl LogCapture {
         };
         let (stopped, log) = (stop.clone(), Arc::clone(&phone));
         let task = tokio::spawn(async move {
-            // Nobody waits for a log that is not kept.
+            // A log that is not kept has no waiters.
             let _now_or_never = (
                 progress.begins.clone().drop_guard(),
                 progress.ends.clone().drop_guard(),
@@ -123,7 +123,7 @@ async fn keep(
             match opened {
                 Ok(stream) => log.follow(stream, events, progress).await?,
                 Err(error @ WireError::ServiceRefused { .. }) => {
-                    tracing::warn!(%error, "the device tells no log");
+                    tracing::warn!(%error, "the device has no log");
                     return Ok(());
                 }
                 Err(error) => tracing::debug!(%error, "waiting for the device's log"),

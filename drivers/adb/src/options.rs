@@ -12,7 +12,7 @@ use crate::wire::DirectAddress;
 /// Where Android Studio puts an SDK without being told, below a user's home: on macOS, on Linux.
 const STUDIO_SDKS: [&str; 2] = ["Library/Android/sdk", "Android/Sdk"];
 
-/// Where an adb server listens when nobody says otherwise.
+/// Where an adb server listens by default.
 pub const DEFAULT_SERVER: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 5037);
 
@@ -22,7 +22,7 @@ pub enum StartServer {
     /// When none runs and it would run on this computer.
     #[default]
     IfNeeded,
-    /// Whoever wants one starts it.
+    /// The caller starts one if needed.
     Never,
 }
 

@@ -17,17 +17,17 @@ use crate::wire::shell::{MAX_OUTPUT, ShellOutput, ShellProtocol};
 use crate::wire::{DirectAddress, KeyRing, Link, Server, Stream, WireError, sync, within};
 
 /// How long a device that dropped may take to come back within a command: adb finds one again in
-/// 250 ms, USB takes a few seconds, a reboot is none of a command's business.
+/// 250 ms, USB takes a few seconds, a command does not wait for a reboot.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long one attempt to greet a device may take.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a device on the network may be offline before the server is told to connect anew.
+/// How long a device on the network may be offline before the server is told to reconnect.
 const REDIAL_INTERVAL: Duration = Duration::from_millis(1500);
 /// Proves that a device answers.
 const ECHO: &str = "shell:echo here";
 /// More than that says no device, in bytes.
 const MAX_ECHO: usize = 1024;
-/// How often a device that is away is looked for.
+/// How often to look for a device that is away.
 const RECONNECT_POLL: Duration = Duration::from_millis(50);
 
 /// Whether a piece of work may be done twice.
@@ -294,7 +294,7 @@ impl Phone {
         }
         let limit = deadline.min(Instant::now() + GREETING_TIMEOUT);
         let new = Arc::new(Link::connect(address, keys, limit).await?);
-        // However long ago it was cut, whoever drives the device hears of it once.
+        // However long ago it was cut, the driver's owner hears of it once.
         if link.replace(Arc::clone(&new)).is_some() {
             let what = "the connection was cut; the device came back".to_owned();
             self.report(DeviceEvent::Reconnected { what });
@@ -351,18 +351,18 @@ impl Phone {
         })
     }
 
-    /// Tells whoever drives the device that it was away.
+    /// Tells the driver's owner that the device was away.
     pub(crate) fn report_reconnection(&self, error: &WireError) {
         match self.route {
             Route::Server { .. } => self.report(DeviceEvent::Reconnected {
                 what: format!("{error}; the device came back"),
             }),
-            // Told when the link was made anew.
+            // Reported when the link was reconnected.
             Route::Direct { .. } => {}
         }
     }
 
-    /// Tells whoever drives the device what happened on it.
+    /// Tells the driver's owner what happened on the device.
     pub(crate) fn report(&self, event: DeviceEvent) {
         if let Some(events) = &self.events {
             events.report(event);
@@ -471,7 +471,7 @@ impl Phone {
         else {
             return;
         };
-        // Whoever only looks at a device brings none back that somebody has just disconnected.
+        // Only looking at devices must not reconnect one that was just disconnected.
         if self.events.is_none() || !serial.contains(':') || serial.contains(' ') {
             return;
         }

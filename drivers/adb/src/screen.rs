@@ -24,7 +24,7 @@ use crate::wire::WireError;
 const READ_TIMEOUT: Duration = Duration::from_secs(20);
 /// The pause before it is.
 const READ_POLL: Duration = Duration::from_millis(100);
-/// Dumps longer than this are parsed where they hold up nobody.
+/// Dumps longer than this are parsed off the async workers.
 const LONG_DUMP: usize = 128 * 1024;
 
 /// What is on the screen.

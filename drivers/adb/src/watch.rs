@@ -135,7 +135,7 @@ impl AdbWatch {
         self.questions += 1;
         let question = self.questions;
         let before = self.devices.remove(&key);
-        // While it is asked anew, it is what it was, unless it is known to be nothing now.
+        // While it is queried again, it is what it was, unless it is known to be nothing now.
         let asked = before.and_then(|before| before.asked);
         let followed = Followed {
             asked: asked.filter(|_| device.state.is_ready()),
@@ -231,7 +231,7 @@ impl ServerLink {
                 Self::Dialling(dialled, failures) => match dialled.await {
                     Ok(lists) => *self = Self::There(lists),
                     Err(error) => {
-                        tracing::debug!(%error, "the adb server tells of no devices");
+                        tracing::debug!(%error, "the adb server lists no devices");
                         *self = away(*failures);
                         return None;
                     }

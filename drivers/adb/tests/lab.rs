@@ -226,7 +226,7 @@ impl Phone for Device {
     const SETS_DARK: &str = "command: uimode night yes";
     const SETS_LIGHT: &str = "command: uimode night no";
     const WAS_LIGHT: &str = "uimode night was `no`";
-    const NO_CONTRAST: &str = "no phone with Android has it";
+    const NO_CONTRAST: &str = "Android does not have it";
     const TAKES_PICTURE: &str = "command: screencap";
 
     fn reading(&self) -> &'static str {
@@ -310,7 +310,7 @@ impl Device {
         }
     }
 
-    /// Has whoever connects next do it with these settings altered.
+    /// Makes the next connection use altered settings.
     pub async fn altered(&mut self, alter: impl FnOnce(&mut AdbOptions)) {
         let mut options = settings(self.way, self.server.as_ref(), &self.folder);
         alter(&mut options);

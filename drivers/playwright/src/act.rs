@@ -121,7 +121,7 @@ pub(crate) async fn press(session: &Session, key: &str) -> Result<Observation> {
     done()
 }
 
-/// Input by position and focus, for what is told in terms of a screen.
+/// Input by position and focus, for commands in terms of a screen.
 pub(crate) async fn input(
     session: &Session,
     command: &InputCommand,

@@ -46,7 +46,7 @@ fn whole(options: &SessionOptions, url: &str) -> Result<String> {
                 .map(|folder| folder.display().to_string())
                 .collect();
             DriverError::Invalid(format!(
-                "`{url}` is not an absolute URL, there is no base URL, and no such file in {}",
+                "`{url}` is not an absolute URL, no base URL is set, and there is no such file in {}",
                 looked.join(" or ")
             ))
         })?;
@@ -167,7 +167,7 @@ mod tests {
         }
         assert!(opened(reach(&[], "."), Some("shop://a"), "cart").is_err());
         assert!(opened(reach(&["shop"], "."), Some("shop://a"), "cart").is_ok());
-        // A file, and one that is not there, are told apart only where files may be opened.
+        // A file, and one that is not there, are distinguished only where files may be opened.
         let there = opened(reach(&[], "."), None, "Cargo.toml").unwrap_err();
         assert_eq!(there, opened(reach(&[], "."), None, "none").unwrap_err());
         assert!(

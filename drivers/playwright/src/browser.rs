@@ -30,7 +30,7 @@ const QUIET: [&str; 5] = [
 const RELEASED_FIREFOX: &str = "moz-firefox";
 /// Characters of each line that a browser says when it does not start.
 const MAX_LINE: usize = 300;
-/// So many Firefoxes that nobody uses are kept: each set of preferences takes one, and none is cheap.
+/// So many unused Firefoxes are kept: each set of preferences takes one, and none is cheap.
 const IDLE_FIREFOXES: usize = 2;
 
 /// What a browser process is started with. Devices that ask for the same share it.
@@ -120,7 +120,7 @@ impl Browsers {
         };
         for browser in idle {
             if let Err(error) = browser.browser.close().await {
-                tracing::debug!(%error, "closing a Firefox that nobody uses");
+                tracing::debug!(%error, "closing an unused Firefox");
             }
         }
         let running = cell.get_or_try_init(|| start(host, launch)).await?;
@@ -131,7 +131,7 @@ impl Browsers {
     }
 }
 
-/// Takes out the Firefoxes that nobody uses, but for a few.
+/// Removes unused Firefoxes, but for a few.
 fn take_idle(running: &mut HashMap<Key, BrowserCell>) -> Vec<Arc<RunningBrowser>> {
     let idle = |key: &Key, cell: &BrowserCell| {
         key.0.engine == Engine::Firefox

@@ -43,7 +43,7 @@ pub(crate) struct Configuration {
 
 impl Configuration {
     /// # Errors
-    /// [`DriverError::Invalid`] for a value that is none of its axis.
+    /// [`DriverError::Invalid`] for an invalid value of its axis.
     pub(crate) fn new(slot: &WebSlot, options: &SessionOptions) -> Result<Self, DriverError> {
         let mut made = Self {
             engine: slot.engine,
@@ -139,7 +139,7 @@ fn file(name: &str, folders: &[PathBuf]) -> Result<PathBuf, DriverError> {
         .map(|folder| folder.join(path))
         .chain([path.to_owned()])
         .find(|file| file.is_file())
-        .ok_or_else(|| DriverError::Invalid(format!("there is no storage state {name}")))
+        .ok_or_else(|| DriverError::Invalid(format!("storage state {name} not found")))
 }
 
 #[cfg(test)]

@@ -179,7 +179,7 @@ impl WebConnector {
         };
         known.get(name).map(Some).ok_or_else(|| HostError::Browser {
             program: self.id.to_string(),
-            message: format!("Playwright knows no device `{name}` to emulate"),
+            message: format!("unknown Playwright device `{name}`"),
         })
     }
 }

@@ -32,7 +32,7 @@ pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long downloads may take to get done when their session ends.
 const DOWNLOAD_GRACE: Duration = Duration::from_secs(5);
 
-/// One browser context at a time, opened by each session anew.
+/// One browser context at a time, a new one for each session.
 pub(crate) struct WebDriver {
     info: DeviceInfo,
     slot: Arc<WebSlot>,
@@ -100,7 +100,7 @@ impl WebDriver {
             session.acted.store(true, Ordering::Relaxed);
         }
         match answer {
-            // A look that nobody waits for any more changes nothing.
+            // An abandoned look changes nothing.
             Err(DriverError::Cancelled) if only_reads => Err(DriverError::Cancelled),
             // Nor does evidence that came too late cost the session.
             Err(error @ DriverError::Timeout { .. }) if observes => Err(error),

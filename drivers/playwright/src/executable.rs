@@ -1,4 +1,4 @@
-//! A browser's program that somebody named: whether it is one, and of which engine. Playwright
+//! A configured browser program: whether it is one, and of which engine. Playwright
 //! would wait half a minute for any other program to answer as a browser does.
 
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(crate) async fn check(program: &Path, engine: Engine) -> Result<(), HostErro
         Ok(Err(error)) => return Err(wrong(error.to_string())),
         Err(_) => {
             let seconds = VERSION_TIMEOUT.as_secs();
-            return Err(wrong(format!("no version told within {seconds} s")));
+            return Err(wrong(format!("no version within {seconds} s")));
         }
     };
     let is = |names: &[&str]| names.iter().any(|name| said.contains(name));

@@ -106,7 +106,7 @@ pub(crate) async fn find(
     };
     let Some(reference) = reference else {
         return Err(DriverError::Invalid(
-            "neither `nodeSelector` (with a `web` block) nor `ref` names an element".to_owned(),
+            "missing `nodeSelector` (with a `web` block) or `ref`".to_owned(),
         ));
     };
     let (candidate, by_place) = resolve(session, reference, limit).await?;
@@ -394,7 +394,7 @@ pub(crate) async fn absent(
 }
 
 /// Why what `selector` matches cannot be seen; `None` when it matches nothing, or what can be seen.
-/// Roles are found whether assistive technology is told of them or not.
+/// Roles are found whether or not they are exposed to assistive technology.
 pub(crate) async fn why_unseen(session: &Session, selector: &str) -> Option<String> {
     reading::why_unseen(&session.page().ok()?, &locate::with_hidden(selector)).await
 }
@@ -422,7 +422,7 @@ pub(crate) fn similar<'a>(list: &'a str, wanted: &str) -> Vec<String> {
         .filter(|(score, _)| *score > 0)
         .collect();
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    // A number of now may be another element's for whoever took a snapshot.
+    // A current number may be another element's in the caller's snapshot.
     let bare = |line: &'a str| match line
         .strip_prefix("[e")
         .and_then(|rest| rest.split_once("] "))

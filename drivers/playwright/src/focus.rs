@@ -14,7 +14,7 @@ use crate::wire;
 
 /// How long a field may take to get the focus that a click gave it.
 const FOCUS_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often it is looked for.
+/// How often to look for it.
 const FOCUS_POLL: Duration = Duration::from_millis(100);
 /// The most frames within frames.
 const MAX_DEPTH: usize = 32;

@@ -1,6 +1,6 @@
 //! Finding Node, playwright-core and a browser on this computer, and installing what npm can.
 //!
-//! Reads no environment: whoever calls says where to look.
+//! Reads no environment: the caller says where to look.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

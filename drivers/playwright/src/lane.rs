@@ -187,7 +187,7 @@ impl Lane {
                     Evaluated::Threw => return None,
                     Evaluated::NoScript if has_opened => return None,
                     Evaluated::NoScript => has_opened = reading::open(page).await.ok()?,
-                    // Both at once: nobody who stops waiting leaves it disabled.
+                    // Both at once: a cancelled wait never leaves it disabled.
                     Evaluated::NoDocument => {
                         let disabled = self.cdp.send("Runtime.disable", None);
                         let enabled = self.cdp.send("Runtime.enable", None);
@@ -283,7 +283,7 @@ impl Lane {
 /// What came of an evaluation.
 enum Evaluated {
     Value(Value),
-    /// Nobody has asked this document anything yet.
+    /// This document has not been asked anything yet.
     NoScript,
     /// The script did not get to its end.
     Threw,

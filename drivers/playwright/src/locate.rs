@@ -42,7 +42,7 @@ const INTERACTIVE: [&str; 10] = [
     "option",
 ];
 
-/// Roles whose text is no name, though the compact list calls them by it.
+/// Roles whose text is not a name, though the compact list calls them by it.
 const CALLED_BY_TEXT: [&str; 19] = [
     "alert",
     "article",

@@ -50,7 +50,9 @@ pub(crate) async fn look(
                 .await?;
             Ok(Observation::Json(json!({ "count": count, "text": null })))
         }
-        (None, None) => Err(DriverError::Invalid("no element is named".to_owned())),
+        (None, None) => Err(DriverError::Invalid(
+            "missing `nodeSelector` or `ref`".to_owned(),
+        )),
     }
 }
 

@@ -95,7 +95,7 @@ pub(crate) async fn step(
         return Ok(Observation::Done(ActionReport::default()));
     }
     Err(DriverError::unmet(format!(
-        "there is no page to go {word} to; the page is {}",
+        "no page to go {word} to; the page is {}",
         page.url()
     )))
 }

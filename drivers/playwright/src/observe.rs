@@ -2,7 +2,7 @@
 //!
 //! A page that is observed is watched from then on, so that one that rests already is not waited for.
 //! Nothing is read before it rests, so that nothing is read twice, unless it moved while it was read and
-//! its picture taken: then neither is told of the other's moment.
+//! its picture taken: then neither is reported at the other's moment.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -29,7 +29,7 @@ const STILL: &str = include_str!("page/still.js");
 /// How often the page has moved since it is watched; -1 where it is another document.
 const MOVES: &str = "() => window[Symbol.for('packtrain.watch')]?.moves ?? -1";
 
-/// How often, and how long, tree and picture are taken anew while something moves meanwhile.
+/// How often, and how long, tree and picture are retaken while something moves.
 const TAKES: usize = 3;
 const RETAKES: Duration = Duration::from_millis(400);
 /// Without a change for this long, a page is still: longer than three frames.
@@ -72,7 +72,7 @@ struct Taken {
     is_as_it_was: bool,
 }
 
-/// Why nothing was seen of it, and whether it is looked at anew: it may be between two documents.
+/// Why nothing was seen of it, and whether to look again: it may be between two documents.
 type Missed = (DriverError, bool);
 
 pub(crate) async fn observe(

@@ -34,7 +34,7 @@ const SOURCE: &str = concat!(
 );
 /// A reading of the page answers at once, or the page hangs.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// A frame that hangs takes nobody's time.
+/// A frame that hangs delays nothing else.
 const FRAME_TIMEOUT: Duration = Duration::from_secs(4);
 /// What so many numbers were given to is known.
 const MAX_NUMBERS: usize = 20_000;
@@ -254,7 +254,7 @@ pub(crate) async fn install(context: &BrowserContext) -> Result<(), Error> {
         .await
 }
 
-/// Lets a page's own document answer whoever reaches Playwright's world of it.
+/// Lets a page's own document answer scripts in Playwright's world of it.
 pub(crate) async fn open(page: &Page) -> Result<bool, Error> {
     ask(page, String::new(), json!({ "do": "open" }), FRAME_TIMEOUT).await
 }
@@ -461,7 +461,7 @@ async fn document(
 ) -> Result<Document, Error> {
     let asked = ask::<Document>(page, place.selector(""), wanted.question(), limit).await;
     if let (Err(_), Some(numbers)) = (&asked, wanted.numbers) {
-        // It may have given numbers all the same.
+        // It may have given numbers anyway.
         numbers.give(numbers.next() + MAX_ROWS, "", "");
     }
     let document = asked?;

@@ -480,7 +480,7 @@ impl Tabs {
     fn request_failed(&self, request: &Request) {
         self.navigates(request, Step::Refused);
         let error = request.failure().unwrap_or_default();
-        // Leaving a page aborts what it was still loading; nobody calls that a failure.
+        // Leaving a page aborts what it was still loading; that is not a failure.
         if error != "net::ERR_ABORTED" {
             self.events.report(DeviceEvent::RequestFailed {
                 method: request.method().to_owned(),

@@ -13,7 +13,7 @@ use crate::reading::{self, Frames, Place};
 use crate::session::Session;
 use crate::wire;
 
-/// How often it is looked again when nothing is seen to change: styles change unseen.
+/// How often to look again when nothing is seen to change: styles change unseen.
 pub(crate) const SHOWN_POLL: Duration = Duration::from_millis(250);
 
 /// Where a selector is looked for.

@@ -30,7 +30,7 @@ pub struct WebSlot {
     pub reduced_motion: Option<ReducedMotion>,
     /// The `User-Agent` header and `navigator.userAgent`.
     pub user_agent: Option<String>,
-    /// Where the page is told it is.
+    /// The location reported to the page.
     pub geolocation: Option<Geolocation>,
     /// Permissions granted to every page: `geolocation`, `notifications`.
     pub permissions: Vec<String>,
@@ -88,7 +88,7 @@ pub struct Geolocation {
     pub accuracy: Option<f64>,
 }
 
-/// What happens to a dialog that nobody announced.
+/// What happens to an unannounced dialog.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DialogAnswer {
     /// Cancel, as Playwright does by itself.

@@ -1,4 +1,4 @@
-//! Files that a page is given. Whoever asks, they lie below the folder of the trail or the working
+//! Files that a page is given. For every caller they lie below the folder of the trail or the working
 //! directory, and no part of their path is hidden there.
 
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub(crate) async fn upload(
     let clicked = act::on_element(session, target, ctx, ElementAction::Click, "click").await?;
     let Ok(chooser) = chooser.wait().await else {
         return Err(DriverError::unmet(format!(
-            "{doing}: it is no file input, and a click on it asks for no files"
+            "{doing}: it is not a file input, and clicking it opens no file chooser"
         )));
     };
     let count = paths.len();
@@ -76,7 +76,7 @@ pub(crate) async fn upload(
 fn held(name: &str, options: &SessionOptions) -> Result<PathBuf, DriverError> {
     let mut files = options.folders.iter().map(|folder| folder.join(name));
     let Some(file) = files.find(|file| file.is_file()) else {
-        return Err(DriverError::Invalid(format!("there is no file {name}")));
+        return Err(DriverError::Invalid(format!("file {name} not found")));
     };
     let holds = |folder: &PathBuf| {
         let reach = Reach {

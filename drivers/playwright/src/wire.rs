@@ -153,7 +153,7 @@ pub(crate) fn touched(error: &Error) -> bool {
     let Some((_, log)) = text.split_once("Call log:") else {
         return true;
     };
-    // A click that was caught by another element is tried anew.
+    // A click that was caught by another element is retried.
     let last = log.rsplit("retrying ").next().unwrap_or(log);
     ["performing ", "fill(\"", "type(\"", "selected specified"]
         .iter()
@@ -216,7 +216,7 @@ fn split_log(text: &str) -> (String, Vec<String>) {
     (first, log)
 }
 
-/// Whether a line is a frame of a stack inside Playwright, which helps nobody. Frames in the page's
+/// Whether a line is a stack frame inside Playwright, which is of no use. Frames in the page's
 /// own scripts stay.
 fn is_own_frame(line: &str) -> bool {
     const OWN: [&str; 5] = [

@@ -67,7 +67,7 @@ async fn files_are_given_to_a_page_and_what_it_gives_is_asserted_in_both_engines
         device.ok(expect_text("b.txt=beta")).await;
         for (command, reason) in [
             (upload("#one", &["a.txt", "b.txt"]), "file"),
-            (upload("#given", &["a.txt"]), "asks for no files"),
+            (upload("#given", &["a.txt"]), "opens no file chooser"),
         ] {
             let (what, _) = unmet(device.err(command).await);
             assert!(what.contains(reason), "{what}");

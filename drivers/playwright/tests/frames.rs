@@ -181,7 +181,7 @@ async fn a_recorded_number_is_a_place_also_after_a_recorded_snapshot() {
         let notes = device.notes(click(by_ref("e2"))).await;
         assert!(notes[0].contains("by its place"), "{notes:?}");
     }
-    // Whoever looked in order to act goes by what was seen.
+    // A caller that looked in order to act relies on what it saw.
     let seen = snapshot(&mut device).await;
     assert!(seen.text.contains("button \"Second\""), "{}", seen.text);
     device

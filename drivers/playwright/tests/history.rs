@@ -71,10 +71,7 @@ async fn there_is_nothing_before_the_first_page_and_nothing_behind_the_last() {
     let (what, _) = unmet(device.err(navigate(NavigateTo::Forward)).await);
     assert_eq!(
         what,
-        format!(
-            "there is no page to go forward to; the page is {}",
-            site.url()
-        )
+        format!("no page to go forward to; the page is {}", site.url())
     );
     // The blank page that every tab begins with.
     device.ok(navigate(NavigateTo::Back)).await;
@@ -83,10 +80,7 @@ async fn there_is_nothing_before_the_first_page_and_nothing_behind_the_last() {
         Command::Input(InputCommand::Key(Key::Back)),
     ] {
         let (what, _) = unmet(device.err(back).await);
-        assert_eq!(
-            what,
-            "there is no page to go back to; the page is about:blank"
-        );
+        assert_eq!(what, "no page to go back to; the page is about:blank");
     }
     device.close().await;
 }

@@ -193,7 +193,7 @@ fn pixels(bytes: &[u8]) -> (u32, u32, Vec<u8>) {
     (frame.width, frame.height, pixels)
 }
 
-/// Observes, and has Playwright take the picture anew: it has to be the same.
+/// Observes, and has Playwright retake the picture: it has to be the same.
 async fn seen(device: &mut Device, name: &str) -> Observed {
     let seen = told(device).await;
     let Observation::Screenshot(again) = device.ok(Command::Screenshot).await else {

@@ -103,7 +103,7 @@ impl Site {
     }
 }
 
-/// Pages that come when whoever has their key asks for that.
+/// Pages that come when a client with their key asks for them.
 #[derive(Default)]
 struct Held(Mutex<HashMap<Option<String>, Arc<Notify>>>);
 

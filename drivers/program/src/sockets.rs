@@ -46,7 +46,7 @@ fn judged(listening: &[Listening]) -> Listener {
         return Listener::Nobody;
     }
     let (own, foreign): (Vec<_>, Vec<_>) = listening.iter().partition(|one| one.is_own);
-    // Whoever connects by a name may reach either address of loopback.
+    // A client that connects by name may reach either loopback address.
     let reachable = |address: IpAddr| address.is_loopback() || address.is_unspecified();
     if foreign.iter().any(|one| reachable(one.address)) {
         return Listener::Other;
@@ -72,7 +72,7 @@ fn by_lsof(leader: Pid, port: u16) -> Option<Vec<Listening>> {
     let mut lsof = Command::new("lsof");
     lsof.args(["-w", "-nP", "-sTCP:LISTEN", "-Fpn"]);
     let told = run(lsof.arg(format!("-iTCP:{port}"))).ok()?;
-    // Its exit code is the same for nobody and for an error.
+    // Its exit code is the same for no processes and for an error.
     if told.stdout.is_empty() && !told.stderr.is_empty() {
         return None;
     }

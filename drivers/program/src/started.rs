@@ -1,4 +1,4 @@
-//! When a process was started, by which it is told from a later one with the same number.
+//! When a process was started, which distinguishes it from a later one with the same number.
 
 use crate::processes::{has_proc, ps};
 

@@ -24,11 +24,11 @@ use crate::spawning;
 const MARK: &str = "PACKTRAIN_PROGRAM";
 /// The word that makes this program a watcher.
 const WATCH: &str = "watch-programs";
-/// How often it is looked for what started while the others were killed.
+/// How often to look for what started while the others were killed.
 const ROUNDS: usize = 3;
 /// How long a program whose owner is gone may take to be seen.
 const START_GRACE: Duration = Duration::from_millis(100);
-/// How often it is looked whether what may end by itself has.
+/// How often to check whether what may end by itself has.
 const END_POLL: Duration = Duration::from_millis(500);
 
 /// The watcher of this process: one, as there is one end of this process.
@@ -137,7 +137,7 @@ impl Watcher {
         if matches!(told, Some(Ok(()))) || !self.is_wanted || self.watched.is_empty() {
             return;
         }
-        // It was killed, and another one is told everything.
+        // It was killed, and another one gets everything.
         if let Some((mut gone, _)) = self.process.take() {
             let _ = gone.wait();
         }
@@ -246,7 +246,7 @@ fn kill_marked(mark: &str) {
     }
 }
 
-/// Something that the watcher is told of; dropped, it forgets it.
+/// Something registered with the watcher; dropped, it is unregistered.
 #[derive(Debug)]
 struct Watched {
     mark: String,
@@ -296,7 +296,7 @@ impl Waiting {
 /// A session of a program. Dropped, it kills what is in it.
 #[derive(Debug)]
 pub(super) struct Session {
-    /// The one who leads it; nobody, when it was left.
+    /// Its leader; none once it was left.
     leader: Option<Pid>,
     _watched: Watched,
 }

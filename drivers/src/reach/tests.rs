@@ -87,10 +87,7 @@ fn spelling_hides_no_scheme() {
         "http://a.b/\u{85}",
     ] {
         let refused = refusal(&plain, address).unwrap_or_else(|| panic!("{address:?}"));
-        assert_eq!(
-            refused,
-            "agents may not open an address with control characters in it"
-        );
+        assert_eq!(refused, "agents may not open a URL with control characters");
     }
     // Whole, these are nothing: without a scheme nothing can be opened.
     for address in [
@@ -107,7 +104,7 @@ fn spelling_hides_no_scheme() {
     ] {
         let refused = refusal(&plain, address).unwrap_or_else(|| panic!("{address:?}"));
         assert!(
-            refused.starts_with("agents may not open what cannot be read as an address: "),
+            refused.starts_with("agents may not open an invalid URL: "),
             "{refused}"
         );
     }
@@ -180,7 +177,7 @@ fn a_file_is_one_below_the_folder_with_links_followed() {
         ] {
             assert_eq!(
                 refusal(&reach, &address(path)).as_deref(),
-                Some("agents may not open what is no file of the project"),
+                Some("agents may not open files outside the project"),
                 "{path}"
             );
         }

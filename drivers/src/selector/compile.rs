@@ -70,7 +70,7 @@ impl CompiledSelector {
     }
 
     /// What the selector's author should know, one sentence each: patterns that are compared as
-    /// text because they are no regular expressions, patterns that took too long, relations that
+    /// text because they are not regular expressions, patterns that took too long, relations that
     /// have no effect.
     pub fn notes(&self) -> Vec<String> {
         let notes = self.all_notes();

@@ -27,9 +27,9 @@ const MAX_SURRENDERS: u32 = 10;
 /// How a pattern is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// Case-sensitive, `.` stops at line ends. What is no regular expression is compared as text.
+    /// Case-sensitive, `.` stops at line ends. What is not a regular expression is compared as text.
     Native,
-    /// Ignores case, `.` crosses line ends, `^` and `$` match at them. What is no regular
+    /// Ignores case, `.` crosses line ends, `^` and `$` match at them. What is not a regular
     /// expression is compared as text, ignoring case.
     Maestro,
 }

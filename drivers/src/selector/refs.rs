@@ -57,7 +57,7 @@ pub fn list_refs(tree: &Tree, screen: Size, detail: SnapshotDetail) -> RefList {
     let mut open: Vec<(u32, String)> = Vec::new();
     let skip_system = has_app(tree);
     let mut hidden = 0_usize;
-    // Nobody types by the keys of a keyboard: they are one line.
+    // Typing does not use the keys of a keyboard: they are one line.
     let (mut keys, mut keyboard_end) = (0_usize, 0);
     for (id, node) in tree.iter() {
         while open.last().is_some_and(|(end, _)| *end <= id.0) {

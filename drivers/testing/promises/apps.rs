@@ -149,7 +149,7 @@ pub async fn an_alert_is_answered_by_consent_or_by_name(phone: &mut impl Phone) 
     assert_eq!(error.fault(), Fault::App);
     let said = error.to_string();
     assert!(
-        said.starts_with("answer the alert: there is none"),
+        said.starts_with("answer the alert: no alert is open"),
         "{said}"
     );
     for (accept, button) in [(true, None), (false, None), (false, Some("Later"))] {

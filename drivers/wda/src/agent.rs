@@ -4,7 +4,7 @@
 //! | what happens | what is done |
 //! |---|---|
 //! | nothing answers | started again if it is known how, once a command; else the device is lost |
-//! | the connection ends before the answer | asked again if that does no harm; else nobody knows whether it was done, which is a timeout |
+//! | the connection ends before the answer | asked again if that does no harm; otherwise its effect is unknown, which is a timeout |
 //! | the session is gone | a new one, and again: WebDriverAgent refused before it did anything |
 //! | the session's app is gone | reported as a crash, a session without app, and again |
 
@@ -160,9 +160,9 @@ impl Agent {
                 ),
                 Refusal::NoSession => self.mended(
                     "the session with WebDriverAgent was gone, because another client made one \
-                     or it was started anew; a new one was made",
+                     or it was restarted; a new one was made",
                 ),
-                // What another process has left in a session is no crash of this one's app.
+                // What another process has left in a session is not a crash of this one's app.
                 Refusal::AppGone if self.app.is_none() => is_left = true,
                 Refusal::AppGone => {
                     is_left = true;
@@ -183,7 +183,10 @@ impl Agent {
             self.app = None;
         }
         Err(Failure::Driver(DriverError::Lost {
-            cause: format!("{}: the session was taken away {most} times", request.doing),
+            cause: format!(
+                "{}: another client took the session {most} times",
+                request.doing
+            ),
             hint: Some(hint.to_owned()),
         }))
     }
@@ -252,8 +255,8 @@ impl Agent {
         ctx: &CommandContext,
     ) -> DriverError {
         let mut log = vec![
-            format!("the connection ended before the answer: {why}"),
-            "whether it was done is not known, so it was not tried again".to_owned(),
+            format!("the connection closed before the response: {why}"),
+            "it may have taken effect, so it was not retried".to_owned(),
         ];
         let status = WdaRequest::get("ask WebDriverAgent how it is", "/status").at_top();
         match self

@@ -15,7 +15,7 @@ const MAX_MESSAGE: usize = 400;
 /// What kind of refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Another client has made a session since, or WebDriverAgent was started anew.
+    /// Another client has made a session since, or WebDriverAgent was restarted.
     NoSession,
     NoAlert,
     StaleElement,

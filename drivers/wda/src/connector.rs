@@ -26,7 +26,7 @@ pub struct WdaConnector {
     access: DeviceAccess,
     starter: Option<Arc<Starter>>,
     restore: Option<RestoreFile>,
-    /// Why nobody shall connect to it.
+    /// Why it must not be connected.
     refusal: Option<DriverError>,
 }
 

@@ -90,7 +90,7 @@ async fn connect(host: &str, port: u16) -> Result<BoxStream, DialError> {
     let connected = connected
         .map_err(|_| unreachable(format!("no answer within {} s", CONNECT_TIMEOUT.as_secs())))?;
     let stream = connected.map_err(|error| match error.kind() {
-        // Whoever stops listening just then resets it.
+        // A listener that stops just then resets it.
         io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => {
             DialError::Refused { at: at.clone() }
         }

@@ -144,7 +144,7 @@ impl WdaDriver {
             match self.agent.ask(request, ctx).await {
                 Err(failure) if failure.is(Refusal::AlertOpen) => {
                     let Some(alert) = self.open_alert(ctx).await? else {
-                        // Somebody else has answered it.
+                        // Another client has answered it.
                         continue;
                     };
                     if !self.handle_alert(&alert, ctx).await? {

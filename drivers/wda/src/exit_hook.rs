@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, ChildStdin, Command};
 
-/// Is told a process, and becomes the program that it is given once the pipe is closed, unless that
+/// Gets a process id, and becomes the program that it is given once the pipe is closed, unless that
 /// process is gone: what runs then is not what was started.
 const SCRIPT: &str = r#"read -r pid
 cat >/dev/null

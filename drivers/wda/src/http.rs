@@ -18,7 +18,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::dial::{Dial, DialError};
 
-/// How long a connection is kept that nobody uses. WebDriverAgent closes one after half a minute,
+/// How long an unused connection is kept. WebDriverAgent closes one after half a minute,
 /// and whether a tap sent at that very moment arrived could not be told.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -29,7 +29,7 @@ pub(crate) enum WireError {
     #[error(transparent)]
     Dial(#[from] DialError),
     /// The connection ended, though the request may have arrived.
-    #[error("the connection ended before the answer: {0}")]
+    #[error("the connection closed before the response: {0}")]
     Broken(String),
     /// What came is not HTTP.
     #[error("what answered does not speak HTTP: {0}")]
@@ -72,7 +72,7 @@ pub(crate) struct Http {
     live: Option<IdleConnection>,
 }
 
-/// A connection nobody waits on.
+/// An idle connection.
 #[derive(Debug)]
 struct IdleConnection {
     sender: SendRequest<Full<Bytes>>,
@@ -141,7 +141,7 @@ impl Http {
             request = request.header(CONTENT_TYPE, "application/json");
         }
         let built = request.body(Full::new(asked.body.clone()));
-        built.map_err(|error| WireError::Garbage(format!("the address is none: {error}")))
+        built.map_err(|error| WireError::Garbage(format!("invalid address: {error}")))
     }
 
     async fn connect(&self) -> Result<IdleConnection, WireError> {

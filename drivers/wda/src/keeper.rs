@@ -1,4 +1,4 @@
-//! One WebDriverAgent a simulator, whoever comes: a process of its own starts it, has its lock, and
+//! One WebDriverAgent per simulator for all users: a process of its own starts it, has its lock, and
 //! ends it after its last user. What users need to know of that process is in [`place`].
 //!
 //! Knows nothing of devices and sessions. docs/decisions/0023.
@@ -96,14 +96,14 @@ impl KeepOrder {
             tasks: TaskTracker::new(),
             running: None,
         };
-        // Nobody joins while it is being ended.
+        // No user may join while it is being stopped.
         let (state, _users) = tokio::select! {
             ended = attempt.run(&mut record) => match ended {
                 Ok(why) => (AgentState::Ended(why), None),
                 Err(error) => (AgentState::Failed(error.to_string()), None),
             },
-            users = unused => (AgentState::Ended("nobody used it".to_owned()), users.ok()),
-            _ = terminate.recv() => (AgentState::Ended("it answered no more".to_owned()), None),
+            users = unused => (AgentState::Ended("it was unused".to_owned()), users.ok()),
+            _ = terminate.recv() => (AgentState::Ended("it stopped answering".to_owned()), None),
         };
         attempt.stop().await;
         record.state = state;

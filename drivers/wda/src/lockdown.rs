@@ -1,7 +1,7 @@
 //! lockdownd: what an iPhone says of itself, and the services behind it.
 //!
 //! Wire: <https://github.com/libimobiledevice/libimobiledevice> (`src/lockdown.c`): a big-endian
-//! length and a property list, on port 62078 of the device. Facts are told to anybody; services
+//! length and a property list, on port 62078 of the device. Facts are open to anyone; services
 //! need the certificates that this computer and the device have exchanged.
 
 use std::time::Duration;
@@ -245,10 +245,7 @@ async fn ask(
         None => Ok(answer),
         Some(error) => Err(LockdownError::Refused {
             request: name.to_owned(),
-            error: error
-                .as_string()
-                .unwrap_or("for no reason it told")
-                .to_owned(),
+            error: error.as_string().unwrap_or("no reason given").to_owned(),
         }),
     }
 }

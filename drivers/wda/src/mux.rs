@@ -1,7 +1,7 @@
 //! usbmuxd: which iPhones hang on this computer, and connections to their ports.
 //!
 //! Wire: <https://github.com/libimobiledevice/usbmuxd> (`src/usbmuxd-proto.h`), spoken by the
-//! `idevice` crate. That crate allocates whatever length it is told, so it is given a stream that
+//! `idevice` crate. That crate allocates any length it receives, so it is given a stream that
 //! hands out only messages that were checked: [`checked`].
 
 mod address;
@@ -27,7 +27,7 @@ const TAG: u32 = 1;
 /// Why a usbmuxd was of no help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum MuxError {
-    /// Nobody listens at its address.
+    /// Nothing listens at its address.
     #[error("no usbmuxd at {address}: {message}")]
     Absent { address: String, message: String },
     /// No such device is plugged in.
@@ -109,7 +109,7 @@ pub(crate) async fn connect(
     };
     let tunnel = tunnel.ok_or_else(|| MuxError::Failed {
         address: address.to_string(),
-        message: "it connected, but there is no connection".to_owned(),
+        message: "connected, but got no connection".to_owned(),
     })?;
     Ok(Box::new(tunnel))
 }

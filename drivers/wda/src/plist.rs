@@ -16,17 +16,17 @@ const MAX_VALUES: usize = 200_000;
 /// Most bytes of text and data, each counted as often as it is referred to.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// Why bytes are no acceptable property list.
+/// Why bytes are not an acceptable property list.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlistError {
     /// They are none.
-    #[error("no property list: {0}")]
+    #[error("not a property list: {0}")]
     Malformed(#[from] plist::Error),
     /// It exceeds a limit.
-    #[error("a property list with more than {0}")]
+    #[error("the property list has more than {0}")]
     Excessive(&'static str),
     /// It is something else than a dictionary.
-    #[error("a property list that is no dictionary")]
+    #[error("the property list is not a dictionary")]
     NoDictionary,
 }
 

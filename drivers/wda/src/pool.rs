@@ -38,7 +38,7 @@ pub struct WdaOptions {
     pub usbmuxd: Option<MuxAddress>,
     /// Xcode's `xcrun`; without it there are no simulators.
     pub xcrun: Option<PathBuf>,
-    /// How WebDriverAgent is started on simulators that nobody configured.
+    /// How WebDriverAgent is started on simulators that are not configured.
     pub simulator_start: WdaStart,
     /// Who keeps the WebDriverAgents of simulators; without, none is started there.
     pub keeper: Option<KeeperOptions>,
@@ -90,7 +90,7 @@ impl WdaPool {
     /// iPhone until it is connected.
     ///
     /// # Errors
-    /// [`WdaError`] when the device cannot be reached as it is told.
+    /// [`WdaError`] when the device cannot be reached as configured.
     pub fn connector(&self, endpoint: &WdaEndpoint) -> Result<Arc<dyn Connector>, WdaError> {
         Ok(Arc::new(self.connect_to(endpoint, endpoint.facts.clone())?))
     }
@@ -100,7 +100,7 @@ impl WdaPool {
     /// that is not there, or fails, has no devices.
     ///
     /// # Errors
-    /// [`WdaError`] when a configured device cannot be reached as it is told.
+    /// [`WdaError`] when a configured device cannot be reached as configured.
     pub async fn discover(&self) -> Result<Vec<Arc<dyn Connector>>, WdaError> {
         let (listed, plugged_in) = tokio::join!(self.listed_simulators(), self.plugged_in());
         let (simulators, unlisted) = match listed {
@@ -111,7 +111,7 @@ impl WdaPool {
         let mut connectors = self.connect_all(&endpoints, &simulators)?;
         if let Some(why) = unlisted {
             tracing::warn!(error = why, "simulators were not listed");
-            // What may be a simulator is not started as a phone, beside whoever uses it.
+            // What may be a simulator is not started as a phone while in use.
             let is_unknown = |endpoint: &WdaEndpoint| {
                 endpoint.is_of_system() && !plugged_in.iter().any(|udid| endpoint.is(udid))
             };
@@ -126,7 +126,7 @@ impl WdaPool {
         Ok(introduced(connectors).await)
     }
 
-    /// What was found and nobody configured.
+    /// What was found and is not configured.
     pub(crate) fn found(
         &self,
         simulators: &[Simulator],
@@ -288,7 +288,7 @@ impl WdaPool {
         let restore = self.options.restore.as_deref();
         let mut connector = WdaConnector::new(endpoint, facts, route, access, starter, restore);
         if !is_kept {
-            let why = "there is no folder for what is known of a simulator's WebDriverAgent";
+            let why = "no folder for the state of a simulator's WebDriverAgent";
             connector.refuse(why, "set HOME or XDG_STATE_HOME");
         }
         Ok(connector)

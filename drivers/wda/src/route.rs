@@ -25,7 +25,7 @@ impl Route {
             url: url.to_owned(),
             why: why.to_owned(),
         };
-        let parsed: Uri = url.trim().parse().map_err(|_| invalid("it is no URL"))?;
+        let parsed: Uri = url.trim().parse().map_err(|_| invalid("it is not a URL"))?;
         match parsed.scheme_str() {
             Some("http") => {}
             Some("https") => {
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn what_is_no_address_is_refused_with_the_reason() {
         for (url, why) in [
-            ("", "no URL"),
+            ("", "not a URL"),
             ("127.0.0.1:8100", "http://"),
             ("https://a", "without encryption"),
             ("ftp://a", "http://"),

@@ -22,7 +22,7 @@ const INSTALL_TIMEOUT: Duration = Duration::from_secs(300);
 /// Longest output: a list with every runtime has some hundred KB.
 const MAX_OUTPUT: usize = 32 * 1024 * 1024;
 
-/// Why `simctl` did not do what it was told.
+/// Why `simctl` failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("xcrun simctl {command}: {message}")]
 pub(crate) struct SimctlError {
@@ -120,7 +120,7 @@ impl Simctl {
         Ok(apps)
     }
 
-    /// Installs an app anew from what is installed, so that its data is gone.
+    /// Reinstalls an app from what is installed, so that its data is gone.
     pub(crate) async fn reinstall(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
         // Uninstalling deletes the folder, so the app is put aside first.
         let aside = tempfile::tempdir();

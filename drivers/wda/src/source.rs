@@ -19,7 +19,7 @@ use self::element::{Element, ElementSeed};
 /// Most elements of a screen: WebDriverAgent needs a minute for some thousand.
 pub(crate) const MAX_ELEMENTS: usize = 50_000;
 
-/// Why a text is no tree of elements.
+/// Why a text is not a tree of elements.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("read the screen's elements: {0}")]
 pub(crate) struct SourceError(String);

@@ -1,4 +1,4 @@
-//! Starting WebDriverAgent: by a command somebody configured, or on a simulator.
+//! Starting WebDriverAgent: by a configured command, or on a simulator.
 //!
 //! What a command started ends with the pool, and also when this program ends in any other way. What
 //! is on a simulator ends after its last user.

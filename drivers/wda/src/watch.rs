@@ -17,7 +17,7 @@ const USBMUXD_POLL: Duration = Duration::from_secs(1);
 /// How often simulators are listed, which takes a tenth of a second of a core.
 const SIMULATORS_POLL: Duration = Duration::from_secs(10);
 
-/// The devices that nobody configured, now and after every change.
+/// The devices that are not configured, now and after every change.
 pub struct WdaWatch {
     pool: Arc<WdaPool>,
     /// By name. A connector is kept for as long as its device is there.

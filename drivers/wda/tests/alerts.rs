@@ -81,7 +81,7 @@ async fn an_alert_that_is_not_there_or_has_no_such_button_is_told(device: &mut D
     device.inject(UPDATE);
     device.open_shop().await;
     let error = device.err(answer(true, None)).await;
-    assert_eq!(error.to_string(), "answer the alert: there is none");
+    assert_eq!(error.to_string(), "answer the alert: no alert is open");
     device.tap("title").await;
     let error = device.err(answer(true, Some("Never"))).await;
     assert_eq!(
@@ -98,7 +98,7 @@ async fn a_granted_permission_is_agreed_to_when_the_app_asks(device: &mut Device
     let notes = device.notes(grant).await;
     assert_eq!(
         notes,
-        ["notifications: granted when the app asks; nobody can grant it before"]
+        ["notifications: granted when the app asks; it cannot be granted beforehand"]
     );
     device.sign_in().await;
     let snapshot = device.snapshot().await;

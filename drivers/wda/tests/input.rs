@@ -47,7 +47,7 @@ async fn a_keyboard_that_cannot_be_hidden_is_a_note_and_costs_no_text(device: &m
         .await;
     assert_eq!(
         notes,
-        ["the keyboard stayed: this app offers no way to hide it"]
+        ["the keyboard is still shown: this app offers no way to hide it"]
     );
     assert_eq!(device.variable("email"), "ann");
 }

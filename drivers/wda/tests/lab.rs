@@ -162,7 +162,7 @@ impl Phone for Device {
     const SETS_DARK: &str = "route: POST .*appearance";
     const SETS_LIGHT: &str = "route: POST .*appearance";
     const WAS_LIGHT: &str = "wda appearance was `light`";
-    const NO_CONTRAST: &str = "no such device has it";
+    const NO_CONTRAST: &str = "no such device supports it";
     const TAKES_PICTURE: &str = "route: /screenshot$";
 
     fn reading(&self) -> &'static str {

@@ -60,7 +60,7 @@ async fn webdriveragent_is_started_when_it_does_not_answer_and_ends_with_the_poo
         let (mut device, running) = device(way, &program).await;
         device.open_shop().await;
         assert!(device.shows("sign_in").await);
-        assert_eq!(device.events(), [], "a start is no repair");
+        assert_eq!(device.events(), [], "a start is not a repair");
         device.end().await;
         killed(running).await;
     }

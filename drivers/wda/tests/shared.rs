@@ -1,4 +1,4 @@
-//! One WebDriverAgent on a simulator, whoever comes: started by what answers, shared, and ended by
+//! One WebDriverAgent on a simulator for all users: started by what answers, shared, and ended by
 //! the last.
 
 use std::fs::{File, TryLockError};

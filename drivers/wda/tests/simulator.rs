@@ -373,7 +373,7 @@ async fn what_is_in_the_way_of_a_simulators_folder_is_named() {
     let path = agents.join("AAAA").display().to_string();
     for (pool, told, remedy) in [
         (&mac.pool, path.as_str(), "may write there"),
-        (&nowhere, "there is no folder", "set HOME"),
+        (&nowhere, "no folder for the state", "set HOME"),
     ] {
         let Err(DriverError::Lost { cause, hint }) = connect(pool).await.map(drop) else {
             panic!("it connected");

@@ -227,7 +227,7 @@ async fn a_session_whose_name_would_lead_elsewhere_is_refused() {
         .await;
         let (mut driver, _events) = stranger.connect().await.unwrap();
         let error = driver.execute(tap(), &context()).await.unwrap_err();
-        assert!(lost(error).contains("no sensible way"));
+        assert!(lost(error).contains("names no valid session"));
         assert_eq!(stranger.asked().last().unwrap(), "POST /session");
     }
 }
@@ -238,7 +238,7 @@ async fn a_server_that_hangs_up_on_everybody_is_lost_after_some_tries() {
     let Err(error) = stranger.connect().await else {
         panic!("it connected");
     };
-    assert!(lost(error).contains("the connection ended before the answer"));
+    assert!(lost(error).contains("the connection closed before the response"));
     assert_eq!(stranger.asked().len(), 3);
 }
 
@@ -309,7 +309,7 @@ async fn a_device_that_cannot_clear_an_apps_data_says_that_it_was_kept() {
             panic!("{done:?}");
         };
         assert_eq!(report.notes.len(), notes, "{:?}", report.notes);
-        let kept = "the app kept its data: iOS lets nobody clear it";
+        let kept = "the app kept its data: iOS does not allow clearing it";
         assert!(report.notes.iter().all(|note| note.starts_with(kept)));
     }
     driver.close().await;

@@ -246,7 +246,7 @@ pub struct Occurrence {
     pub visual: Option<usize>,
 }
 
-/// Differences that are no news, folded into a line.
+/// Differences that are not news, folded into a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Convention {
     /// The line: `At 390 wide three links are behind Menu.`

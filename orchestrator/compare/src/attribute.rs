@@ -377,7 +377,7 @@ impl Searched {
         let mut explanations = Vec::new();
         for part in &found.parts {
             let spoken = self.spoken(table, part);
-            // Of a part that stands with others, one reading is told.
+            // Of a part that stands with others, one reading is reported.
             let readings = if found.parts.len() > 1 {
                 1
             } else {

@@ -116,7 +116,7 @@ pub enum CoverError {
         /// The axis.
         axis: String,
     },
-    /// The reference is no cell of the product.
+    /// The reference is not a cell of the product.
     #[error("the reference has `{axis}={value}`, which is not one of the axis' values")]
     UnknownReference {
         /// The axis.

@@ -6,7 +6,7 @@ use packtrain_model::screen::{ScreenNode, ScreenTree};
 
 use crate::normal::is_actionable;
 
-/// Shadows and rounding reach over an edge; less than this is no defect, in units of the bounds.
+/// Shadows and rounding reach over an edge; less than this is not a defect, in units of the bounds.
 const TOLERANCE: i32 = 2;
 /// Elements that are looked at for overlaps at most.
 const MAX_ELEMENTS: usize = 500;

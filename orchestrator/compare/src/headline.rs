@@ -14,7 +14,7 @@ const LONGEST: usize = 140;
 const SHORTEST_DETAIL: usize = 16;
 /// A detail that begins with one of these goes on without a colon: `8 of 16 failed in dark`.
 const PREPOSITIONS: [&str; 7] = ["in", "at", "on", "with", "for", "below", "above"];
-/// How much of a trail's title is told.
+/// How much of a trail's title is shown.
 const LONGEST_TITLE: usize = 30;
 
 /// The verdict: `1 of 3 failed: phone, step 1: link Reports is hidden by CSS.` It counts sessions.

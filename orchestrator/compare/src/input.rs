@@ -86,7 +86,7 @@ pub enum OutcomeKind {
     Infrastructure,
     /// Something is not recorded.
     NeedsAgent,
-    /// It was called off.
+    /// It was cancelled.
     Cancelled,
     /// It was not meant for this cell.
     Skipped,
@@ -250,7 +250,7 @@ impl Commands {
         words.join(" ")
     }
 
-    /// What `-d` takes for a device: a virtual phone is started anew, and a further context of a web
+    /// What `-d` takes for a device: a new virtual phone is started, and a further context of a web
     /// device is the device.
     pub fn chosen_by(&self, device: &str) -> String {
         if let Some((platform, number)) = device.split_once("/virtual-") {

@@ -47,7 +47,7 @@ enum Reading {
     Drop,
     /// It is left out; what is below it is not.
     Wrapper,
-    /// The same, and it is told as hidden.
+    /// The same, and it is reported as hidden.
     Hidden(ScreenNode),
     /// It is kept.
     Keep(ScreenNode),
@@ -166,7 +166,7 @@ fn cut(text: &str) -> String {
 }
 
 fn whole(rect: Rect) -> [i32; 4] {
-    // A cast of a float to an integer is bounded, and 0 for what is no number.
+    // A cast of a float to an integer is bounded, and 0 for what is not a number.
     [rect.left, rect.top, rect.right, rect.bottom].map(|edge| edge.round() as i32)
 }
 

@@ -66,7 +66,7 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// What is no PNG, is cut short, or has more pixels than a screen.
+    /// What is not a PNG, is cut short, or has more pixels than a screen.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         decode::decode(bytes)
     }

@@ -1,4 +1,4 @@
-//! Since when nothing has been done, by somebody or with something. It does not know who or what.
+//! Since when a user or a thing has been idle. It does not know who or what.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -26,7 +26,7 @@ const NAME_LETTERS: usize = 80;
 const REQUESTERS: usize = 256;
 const REQUESTERS_OF_ONE: usize = 128;
 
-/// Changes that may wait for whoever tells them.
+/// Changes that may wait to be sent.
 const UPDATES: usize = 64;
 
 /// Something that an agent may want to hear of.
@@ -62,7 +62,7 @@ impl Transport {
 /// Who comes by single requests: whose token, which endpoint, which client.
 pub(crate) type Requester = (String, Option<String>, String);
 
-/// Somebody who is connected. What they hold is theirs alone and goes with them.
+/// A connected client. What it holds is its own and goes with it.
 pub struct Agent {
     /// `a1`, `a2`, ...
     pub id: String,
@@ -74,7 +74,7 @@ pub struct Agent {
     pub gone: CancellationToken,
     /// Its session over HTTP.
     pub session: Option<String>,
-    /// What it is told apart by when it has none.
+    /// What identifies it when it has none.
     requester: Option<Requester>,
     /// Places of its runs.
     pub run_places: Arc<Semaphore>,
@@ -170,7 +170,7 @@ impl Agent {
 
     /// Tells those who listen for it of a change.
     pub fn tell(&self, update: Update) {
-        // Nobody listens: nobody minds.
+        // Without listeners this is fine.
         let _ = self.updates.send(update);
     }
 
@@ -346,7 +346,7 @@ impl Agents {
         others.next().map(|agent| agent.title())
     }
 
-    /// Takes somebody in; they leave when what is answered is dropped.
+    /// Registers a client; it leaves when the returned guard is dropped.
     pub fn join(
         &self,
         transport: Transport,
@@ -360,7 +360,7 @@ impl Agents {
         }
     }
 
-    /// The agent of whoever comes by single requests, taken in when it is not known.
+    /// The agent of a client of single requests, registered when unknown.
     ///
     /// # Errors
     /// When there are too many.
@@ -386,7 +386,7 @@ impl Agents {
         Ok(everybody.add(Transport::Requests, project, None, Some(who)))
     }
 
-    /// The agent of whoever comes by single requests, when it is known.
+    /// The agent of a client of single requests, when known.
     pub(crate) fn known_requester(&self, who: &Requester) -> Option<Arc<Agent>> {
         self.0.lock().requester(who)
     }
@@ -456,7 +456,7 @@ impl Agents {
         for agent in self.all() {
             for held in agent.all_held() {
                 if held.is_forgotten() && agent.take(&held.handle).is_some() {
-                    // Nobody said that it was done with.
+                    // No agent released it.
                     held.abandon();
                 }
             }
@@ -476,7 +476,7 @@ impl Agents {
     }
 }
 
-/// That somebody is connected, as long as this lives.
+/// A client is connected as long as this lives.
 pub struct AgentGuard {
     agents: Agents,
     agent: Arc<Agent>,

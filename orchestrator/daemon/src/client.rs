@@ -21,7 +21,7 @@ use super::wire::{self, Answer, DeviceList, DeviceSummary, Hello, ProjectKey, Re
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long the one before may take to end.
 const END_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often it is looked for meanwhile.
+/// How often to look for it meanwhile.
 const START_POLL: Duration = Duration::from_millis(5);
 /// How long it may take to answer what needs no device.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -30,7 +30,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Connection {
     /// What the daemon says.
     pub reader: BufReader<OwnedReadHalf>,
-    /// What it is told.
+    /// The messages it receives.
     pub writer: OwnedWriteHalf,
     /// What was answered.
     pub answer: serde_json::Value,
@@ -41,7 +41,7 @@ pub fn running() -> Result<Option<DaemonState>, CliError> {
     let Some(state) = Place::of_user()?.state() else {
         return Ok(None);
     };
-    // Behind a state file that a killed daemon left is nobody.
+    // A state file left by a killed daemon has no daemon behind it.
     let is_up = std::os::unix::net::UnixStream::connect(&state.socket).is_ok();
     Ok(is_up.then_some(state))
 }
@@ -119,7 +119,7 @@ pub async fn usable(project: &ProjectKey) -> Result<Option<DaemonState>, CliErro
 }
 
 /// Starts a daemon that outlives this process: `packtrain daemon start` starts it and ends, so that
-/// it is nobody's child.
+/// it has no parent.
 fn start(project: &ProjectKey, place: &Place, idle: Option<u64>) -> Result<(), CliError> {
     let failed =
         |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);
@@ -200,9 +200,8 @@ pub async fn ask_for<T: DeserializeOwned>(
     wants: Request,
 ) -> Result<T, CliError> {
     let answer = ask(socket, project, wants).await?.answer;
-    serde_json::from_value(answer).map_err(|error| {
-        CliError::infrastructure("the daemon's answer makes no sense").because(&error)
-    })
+    serde_json::from_value(answer)
+        .map_err(|error| CliError::infrastructure("invalid answer from the daemon").because(&error))
 }
 
 /// The devices that the daemon has for a project, or else the phones that it has for others, with who

@@ -26,15 +26,15 @@ use super::wire::{self, Answer, DeviceList, Hello, Problem, Request, other_build
 /// What asks for the end, in every version and build; and for the end when nobody uses it.
 const STOP: &str = "stop";
 const RETIRE: &str = "retire";
-/// How long whoever connects may take to say what is wanted.
+/// How long a client may take to send its request.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long an agent that has hung up is still answered.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
-/// Serves whoever has connected, to the end.
+/// Serves a connection until it ends.
 pub(crate) async fn serve<S: Answers>(stream: UnixStream, hub: Arc<Hub>, state: Arc<DaemonState>) {
-    // The folder lets nobody else in; this does not lean on it alone.
+    // The folder is private; this does not rely on it alone.
     let own = nix::unistd::geteuid().as_raw();
     match stream.peer_cred() {
         Ok(peer) if peer.uid() == own || peer.uid() == 0 => {}
@@ -54,7 +54,7 @@ async fn converse<S: Answers>(
     let mut reader = BufReader::new(reader);
     let hello = tokio::time::timeout(HELLO_TIMEOUT, wire::read::<Value>(&mut reader)).await;
     let hello = match hello {
-        // Whoever only looks whether somebody is there says nothing.
+        // A client that only checks whether the daemon is there sends nothing.
         Ok(Ok(None)) => return Ok(()),
         Ok(Ok(Some(hello))) => hello,
         Ok(Err(_)) | Err(_) => Value::Null,
@@ -83,7 +83,7 @@ async fn converse<S: Answers>(
         .ok()
         .filter(|hello: &Hello| hello.build == build())
     else {
-        return refuse(&mut writer, CliError::misuse("that is no request")).await;
+        return refuse(&mut writer, CliError::misuse("invalid request")).await;
     };
     match wants {
         Request::Status => grant(&mut writer, state).await,
@@ -102,7 +102,7 @@ async fn converse<S: Answers>(
         Request::Devices { open: true } => match hub.project(project, files).await {
             Ok(project) => {
                 let devices = project.devices().await;
-                // Whoever is answered uses it no more.
+                // A client that has its answer no longer uses it.
                 drop(project);
                 grant(&mut writer, &DeviceList { devices }).await
             }
@@ -181,7 +181,7 @@ pub(crate) async fn refuse(
     writer.shutdown().await
 }
 
-/// A reader whose end is told.
+/// A reader whose end is reported.
 struct EofReader<R> {
     inner: R,
     ended: CancellationToken,

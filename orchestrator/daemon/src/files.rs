@@ -4,7 +4,7 @@
 
 #[cfg(target_os = "linux")]
 mod watch;
-/// Elsewhere events come late, so it is looked each time.
+/// Elsewhere events come late, so it checks each time.
 #[cfg(not(target_os = "linux"))]
 mod watch {
     use std::collections::HashSet;
@@ -70,7 +70,7 @@ struct Stamp {
     inode: u64,
     mode: u32,
     is_folder: bool,
-    /// Bytes and times, of what is no folder.
+    /// Bytes and times, of what is not a folder.
     length: u64,
     modified: (i64, i64),
     changed: (i64, i64),
@@ -85,14 +85,14 @@ enum Content {
     Hash(u64),
     /// The file was written just now, and is large.
     Unknown,
-    /// Nobody has read it, and it is not read here: that would be told as a read.
+    /// It is unread, and it is not read here: that would be reported as a read.
     Unread,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     stamp: Stamp,
-    /// When the system noted a change; nobody can set that back.
+    /// When the system noted a change; this cannot be set back.
     changed_at: Option<SystemTime>,
     content: Content,
 }
@@ -339,7 +339,7 @@ struct Looking<'a> {
 
 impl Looking<'_> {
     fn root(&mut self, root: &Path) {
-        // Where nobody has said which folder is meant it is the whole computer.
+        // Without a given folder it is the whole computer.
         if root.parent().is_none() {
             self.found.is_whole = false;
             return;
@@ -352,7 +352,7 @@ impl Looking<'_> {
     }
 
     fn folder(&mut self, folder: &Path) {
-        // Before it is read: what changes from here on is told.
+        // Before it is read: later changes are reported.
         let is_late = self.watch.as_mut().is_some_and(|watch| watch.add(folder));
         let Ok(entries) = fs::read_dir(folder) else {
             return;

@@ -78,7 +78,7 @@ pub struct HeldDevice {
 struct RecentViews {
     next: u64,
     readings: VecDeque<(u64, String)>,
-    /// The reading that was told last, as a whole.
+    /// The reading that was returned last, as a whole.
     told: Option<u64>,
     pictures: VecDeque<(u64, Arc<Vec<u8>>)>,
 }
@@ -139,7 +139,7 @@ impl HeldDevice {
             &giving_up,
             |reason| {
                 on_wait(device, reason);
-                // Whoever waits for itself waits in vain.
+                // A holder that waits for itself waits in vain.
                 let has_own =
                     matches!(&reason.state, DeviceState::Leased(has) if agent.is_titled(&has.name));
                 is_own = has_own && agent.keeps(device);
@@ -211,7 +211,7 @@ impl HeldDevice {
         let (ready, is_ready) = oneshot::channel();
         let (slot, failure) = (Arc::clone(&session), Arc::clone(&unwritten));
         let (over, ended) = (closing.clone(), closed.clone());
-        // Whoever asks for it may go away meanwhile: it is begun, and it is ended.
+        // The caller may go away meanwhile: it is begun, and it is ended.
         work.spawn(async move {
             let _ended = ended.drop_guard();
             // The tools stay as long as what calls them.
@@ -360,13 +360,13 @@ impl HeldDevice {
         mark
     }
 
-    /// All of a reading was told.
+    /// A whole reading was returned.
     pub fn tell(&self, mark: u64) {
         let mut seen = self.seen.lock();
         seen.told = Some(mark);
     }
 
-    /// The mark of the reading that was told last, if it is kept.
+    /// The mark of the reading that was returned last, if it is kept.
     pub fn last_told(&self) -> Option<u64> {
         let seen = self.seen.lock();
         let is_kept = |mark: &u64| seen.readings.iter().any(|(kept, _)| kept == mark);

@@ -23,21 +23,21 @@ use super::agents::{Agent, AgentGuard, Agents, Requester, Transport, Update};
 use super::project::{self, Checks, Project, ProjectGuard};
 use super::wire::{DeviceSummary, ProjectKey};
 
-/// How long whoever has no session may be silent.
+/// How long a client without a session may be silent.
 const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
 /// The most runs and checks of agents at once: each is a process.
 const RUNS: usize = 64;
 const CHECKS: usize = 2;
 
-/// How soon agents are told again that there are other tools.
+/// How soon agents are notified again that the tools have changed.
 const TOOLS_PAUSE: Duration = Duration::from_millis(250);
 /// How long a project that nobody uses stays open.
 const LONGEST_UNUSED: Duration = Duration::from_secs(10 * 60);
-/// How long whoever was answered may take to go, and how often it is looked whether they have.
+/// How long a client may take to leave after its answer, and how often that is checked.
 const GIVE_UP_TIMEOUT: Duration = Duration::from_millis(500);
 const GIVE_UP_POLL: Duration = Duration::from_millis(10);
 
-/// What there is of one project. Whoever opens or closes it has the lock.
+/// What there is of one project. Opening or closing it takes the lock.
 #[derive(Default)]
 struct ProjectSlot {
     open: Option<Open>,
@@ -49,7 +49,7 @@ struct ProjectSlot {
 struct Open {
     files: u64,
     project: Arc<Project>,
-    /// Since when it was seen to be used by nobody.
+    /// Since when it has been unused.
     unused: Option<Instant>,
 }
 
@@ -92,7 +92,7 @@ pub struct Hub {
     pub agents: Agents,
     /// Held for moments only.
     projects: Mutex<BTreeMap<ProjectKey, Arc<tokio::sync::Mutex<ProjectSlot>>>>,
-    /// The phones of all projects: whoever has one has it before all others.
+    /// The phones of all projects: the holder of one has it before all others.
     phones: SharedDevices,
     arbiter: ArbiterHandle,
     checks: Checks,
@@ -130,7 +130,7 @@ impl Hub {
     }
 
     /// A project, opened when nobody has yet. `files` is what its files hold: when that is not what they
-    /// held, it is opened anew.
+    /// held, it is reopened.
     ///
     /// # Errors
     /// As [`Project::open`], and the next one who asks tries again; or when what it was is in use.
@@ -172,10 +172,10 @@ impl Hub {
         Ok(ProjectGuard::of(Arc::clone(&open.project)))
     }
 
-    /// Waits until nobody uses a project, for the moment that it takes whoever was answered to go.
+    /// Waits until nobody uses a project, for the moment that a client takes to leave after its answer.
     ///
     /// # Errors
-    /// When somebody uses it still.
+    /// When it is still in use.
     async fn is_given_up(&self, old: &Arc<Project>) -> Result<(), CliError> {
         let given_up = async {
             loop {
@@ -193,7 +193,7 @@ impl Hub {
         given_up.map_err(|_| self.changed(old))
     }
 
-    /// Closes a project; whoever waits for the token waits for that.
+    /// Closes a project; waiting for the token waits for that.
     fn end_project(&self, project: &Arc<Project>) -> CancellationToken {
         let closed = CancellationToken::new();
         let (project, told) = (Arc::clone(project), closed.clone());
@@ -256,7 +256,7 @@ impl Hub {
             false => names.join(", "),
         };
         CliError::infrastructure(format!(
-            "the configuration has changed since the daemon read it, and what it was is in use by {by}"
+            "the configuration has changed since the daemon read it, and the previous one is still in use by {by}"
         ))
         .hint("`packtrain agents` lists agents and ends them; `packtrain daemon stop` ends everything")
     }
@@ -287,7 +287,7 @@ impl Hub {
                 };
                 hub.agents.tell(&project, &Update::Tools);
                 drop(hub);
-                // Sources that are asked anew answer one after the other.
+                // Sources that are asked again answer one after another.
                 tokio::time::sleep(TOOLS_PAUSE).await;
             }
         });
@@ -325,7 +325,7 @@ impl Hub {
         self.agents.left(session);
     }
 
-    /// The agent of whoever comes by single requests, when it has a device or a run.
+    /// The agent of a client of single requests, when it has a device or a run.
     ///
     /// # Errors
     /// When the endpoint's toolset is not there any more.
@@ -343,7 +343,7 @@ impl Hub {
         Ok(Some(agent))
     }
 
-    /// The agent of whoever comes by single requests.
+    /// The agent of a client of single requests.
     ///
     /// # Errors
     /// When there are too many, or the endpoint's toolset is not there any more.
@@ -355,7 +355,7 @@ impl Hub {
     ) -> Result<Arc<Agent>, CliError> {
         let who = requester(visitor, client);
         let agent = self.agents.requester(who, project)?;
-        // Its endpoint's toolset is what it is now. Read without the lock: a slow disk holds up nobody else.
+        // Its endpoint's toolset is what it is now. Read without the lock: a slow disk delays no other client.
         equip(visitor, &agent)?;
         Ok(agent)
     }
@@ -382,7 +382,7 @@ impl Hub {
         });
     }
 
-    /// Ends the daemon for one of another build, unless somebody uses it; who does.
+    /// Ends the daemon for one of another build, unless it is in use; by whom.
     pub(crate) async fn retire(&self) -> Vec<String> {
         self.retiring.fetch_add(1, Ordering::Relaxed);
         let mut every = tokio::time::interval(GIVE_UP_POLL);
@@ -443,7 +443,7 @@ async fn is_current(project: &Arc<Project>) -> bool {
     looking.await.unwrap_or(false)
 }
 
-/// What those who come by single requests are told apart by.
+/// What identifies clients of single requests.
 fn requester(visitor: &Visitor, client: &str) -> Requester {
     (
         visitor.principal().as_str().to_owned(),

@@ -32,13 +32,13 @@ const WAITING: usize = 8;
 #[derive(Debug, Serialize, Deserialize)]
 pub struct LoanRequest {
     device: DeviceId,
-    /// What others are told who has it.
+    /// The holder's name, as others see it.
     holder: String,
     /// How long it may be waited for.
     wait: Duration,
 }
 
-/// What whoever has the device wants of it.
+/// What the holder of the device asks for.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Order {
@@ -51,11 +51,11 @@ enum Order {
     Cancel,
 }
 
-/// What whoever wants the device is told.
+/// What the caller that wants the device receives.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum LoanReply {
-    /// Somebody has it; who, in words.
+    /// In use; by whom, in words.
     Waits(String),
     /// It is theirs.
     Lent(DeviceInfo),
@@ -68,7 +68,7 @@ enum LoanReply {
     },
 }
 
-/// Lends a device until whoever has it hangs up.
+/// Lends a device until its holder hangs up.
 pub(crate) async fn lend(
     request: LoanRequest,
     hub: &Arc<Hub>,
@@ -137,7 +137,7 @@ pub(crate) async fn lend(
     }
 }
 
-/// What comes of a command; `None` when nobody wants to know any more.
+/// The result of a command; `None` when its caller is gone.
 async fn answer(
     lease: &Lease,
     command: Command,
@@ -174,7 +174,7 @@ pub struct LentDevice {
     pub project: ProjectKey,
     /// The device.
     pub device: DeviceInfo,
-    /// What others are told who has it.
+    /// The holder's name, as others see it.
     pub holder: &'static str,
 }
 

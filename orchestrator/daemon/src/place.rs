@@ -42,7 +42,7 @@ pub struct DaemonState {
     pub token: String,
     /// Where this user's commands reach it.
     pub socket: PathBuf,
-    /// Where it and its tool sources look for programs: the `PATH` of whoever started it.
+    /// Where it and its tool sources look for programs: the `PATH` of the process that started it.
     #[serde(default)]
     pub search_path: String,
 }
@@ -59,7 +59,7 @@ impl Place {
         let folder = folder.map(|path| path.join("packtrain"));
         let folder = folder.or_else(|| Some(packtrain_wiring::state_folder()?.join("daemon")));
         let folder = folder.ok_or_else(|| {
-            CliError::infrastructure("there is no folder for the daemon's socket")
+            CliError::infrastructure("no folder for the daemon's socket")
                 .hint("set XDG_RUNTIME_DIR or HOME")
         })?;
         let place = Self { folder };
@@ -95,10 +95,9 @@ impl Place {
         }
         let path = self.folder.display();
         Err(
-            CliError::infrastructure(format!("{path} is not a folder that only you may enter"))
-                .hint(format!(
-                    "it holds what lets programs drive your devices: chmod 700 {path}"
-                )),
+            CliError::infrastructure(format!("{path} is not a folder private to you")).hint(
+                format!("it holds what lets programs drive your devices: chmod 700 {path}"),
+            ),
         )
     }
 
@@ -163,7 +162,7 @@ impl Place {
         }
     }
 
-    /// Takes away what was announced, by whomever: whoever has the lock may.
+    /// Removes the announcement of any process: the lock's holder may.
     pub fn clear(&self) {
         for path in [self.state_file(), self.socket()] {
             // It may be gone.
@@ -191,7 +190,7 @@ impl Place {
         let _ = std::fs::remove_file(&new);
         let mut file = private().write(true).create_new(true).open(&new)?;
         file.write_all(tokens.owner().as_bytes())?;
-        // Whoever was first at the same moment was first.
+        // Of two at the same moment, the first wins.
         let linked = std::fs::hard_link(&new, &path);
         let _ = std::fs::remove_file(&new);
         match linked {
@@ -215,7 +214,7 @@ impl Place {
         is_own && self.socket().try_exists().unwrap_or(true)
     }
 
-    /// Whether somebody is the daemon who has not said so yet, or does not any more.
+    /// Whether a daemon has not announced itself yet, or no longer does.
     pub fn is_taken(&self) -> bool {
         self.state().is_none() && matches!(self.lock(), Ok(None))
     }
@@ -265,7 +264,7 @@ fn secret_of(path: &Path) -> io::Result<Option<String>> {
     if is_own && about.mode() & 0o077 == 0 && text.len() == SECRET_DIGITS {
         return Ok(Some(text));
     }
-    // What others could have read, or was cut off, is no secret.
+    // What others could have read, or was cut off, is not a secret.
     std::fs::remove_file(path)?;
     Ok(None)
 }
@@ -282,7 +281,7 @@ mod tests {
         assert_eq!(found(), None);
         std::fs::create_dir(&own).unwrap();
         assert_eq!(found().as_ref(), Some(&own));
-        // What is given counts, and what is given in vain is no reason to look elsewhere.
+        // What is given counts, and what is given in vain is not a reason to look elsewhere.
         let given = |path: &str| runtime_folder(Some(path.into()), users.path());
         assert_eq!(given("/tmp"), Some("/tmp".into()));
         for wrong in ["tmp", "/tmp/is/not/there"] {

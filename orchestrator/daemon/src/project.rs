@@ -55,7 +55,7 @@ pub struct Project {
     writes: Arc<SourceWrites>,
     /// Told of, too, when its tools are known.
     toolbox: watch::Sender<Arc<Toolbox>>,
-    /// Whoever reads the files anew has it.
+    /// Held while the files are read again.
     reading: tokio::sync::Mutex<()>,
     arbiter: ArbiterHandle,
     /// Cancelled when it is closed.
@@ -89,7 +89,7 @@ impl Drop for ProjectGuard {
 }
 
 impl Project {
-    /// Whether somebody uses it.
+    /// Whether it is in use.
     pub(crate) fn is_in_use(&self) -> bool {
         *self.users.borrow() > 0
     }
@@ -163,14 +163,14 @@ impl Project {
         })
     }
 
-    /// Whether what it was opened with is what there is now, besides the files that whoever comes has read.
+    /// Whether what it was opened with is what there is now, besides the files that the new client has read.
     /// Blocks.
     pub(crate) fn is_current(&self) -> bool {
         let mut made_of = self.files.lock();
         let differences = made_of.as_mut().and_then(Files::differences);
         let is_current = differences.is_some_and(|differences| {
             let is_shown = |path: &PathBuf| phones(&self.loaded).any(|file| file == path);
-            // Trailmaps have tools, which are made anew by themselves.
+            // Trailmaps have tools, which are rebuilt separately.
             differences.is_empty()
                 || !differences.iter().any(|it| is_shown(&it.path))
                     && load(&self.key, self.checks).is_ok_and(|now| now.config == self.config)
@@ -227,7 +227,7 @@ impl Project {
         self.of(toolbox).await
     }
 
-    /// All tools as they were when somebody last asked for those of now.
+    /// All tools as they were at the last request for the current ones.
     ///
     /// # Errors
     /// As [`Project::tools`].
@@ -253,7 +253,7 @@ impl Project {
         tools
     }
 
-    /// Where sessions are carried out, for whoever asks for them; with the tools that they need to stay.
+    /// Where sessions are carried out, for any caller; with the tools that they need to stay.
     ///
     /// # Errors
     /// As [`Project::tools`].
@@ -312,7 +312,7 @@ impl Project {
                     return std::future::pending().await;
                 };
                 let is_other = |now: &Arc<Registry>| !Arc::ptr_eq(now, known);
-                // One that nobody has any more stays as it is.
+                // One without a holder stays as it is.
                 let now = registry.wait_for(is_other).await;
                 match now.map(|now| Arc::clone(&now)) {
                     Ok(now) => now,
@@ -331,7 +331,7 @@ impl Project {
     pub async fn close(&self) {
         self.closing.cancel();
         self.fleet.shutdown(DEVICES_TIMEOUT).await;
-        // Whoever reads the files anew may put another one in place.
+        // A reader of the changed files may replace it.
         let _reading = self.reading.lock().await;
         self.known_toolbox().close().await;
         self.wiring.close().await;

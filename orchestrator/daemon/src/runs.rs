@@ -167,7 +167,7 @@ impl AgentRun {
             };
             // Its output has ended, or its time.
             let exit = tokio::time::timeout(END_TIMEOUT, program.wait()).await;
-            // What it left is nobody's.
+            // What it left has no owner.
             let _ = program.kill().await;
             let code = exit.ok().and_then(Result::ok).and_then(|exit| exit.code());
             of_it.progress.send_modify(|progress| progress.end(code, problem.trim()));
@@ -226,7 +226,7 @@ impl AgentRun {
         }
     }
 
-    /// What it says on standard error, as far as it is worth keeping; what it waits for is told at once.
+    /// What it says on standard error, as far as it is worth keeping; what it waits for is reported at once.
     async fn said(&self, stderr: impl AsyncRead + Unpin) -> String {
         let mut lines = BufReader::new(stderr);
         let mut kept = String::new();
@@ -249,7 +249,7 @@ impl AgentRun {
         }
     }
 
-    /// Waits until it is over; `on_progress` is told how far it is.
+    /// Waits until it is over; `on_progress` gets its progress.
     pub async fn is_settled(&self, mut on_progress: impl FnMut(&Progress)) {
         let mut progress = self.progress.subscribe();
         loop {
@@ -332,10 +332,10 @@ impl AgentRun {
         let mut lines: Vec<String> = Vec::new();
         match (&progress.problem, progress.verdict()) {
             (Some(problem), _) => {
-                lines.push(format!("over, and not all was found out: {problem}"));
+                lines.push(format!("over, with errors: {problem}"));
             }
             (None, Some(verdict)) => lines.push(format!(
-                "over: {} passed, {} failed, {} not found out, {} skipped, {} cancelled",
+                "over: {} passed, {} failed, {} errored, {} skipped, {} cancelled",
                 verdict.passed,
                 verdict.failed,
                 verdict.infrastructure + verdict.needs_agent,
@@ -426,19 +426,19 @@ const fn word(outcome: &packtrain_model::Outcome) -> &'static str {
         Outcome::Skipped { .. } => "skipped",
         Outcome::Failed(_) => "failed",
         Outcome::NeedsAgent { .. } => "needs an agent",
-        Outcome::Infrastructure { .. } => "not found out",
+        Outcome::Infrastructure { .. } => "errored",
         Outcome::Cancelled { .. } => "cancelled",
     }
 }
 
-/// This program, in the project's folder, as whoever opened the project configures it.
+/// This program, in the project's folder, as the client that opened the project configures it.
 fn ours(
     project: &Project,
     name: &str,
     paths: &[PathBuf],
     words: &[String],
 ) -> Result<Command, String> {
-    let program = PROGRAM.get().ok_or("where this program is, is not known")?;
+    let program = PROGRAM.get().ok_or("cannot find this program")?;
     let mut command = Command::new(program);
     if let Some(config) = &project.key.config {
         command.arg("--config").arg(config);

@@ -29,9 +29,9 @@ use super::wire::{ProjectKey, VERSION};
 const LOOK: Duration = Duration::from_secs(2);
 /// How long what goes on may take at the end.
 const END_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long nobody is let in after that failed.
+/// How long no client is accepted after that failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// How long one that ends is waited for, and how often it is looked whether it has.
+/// How long one that ends is waited for, and how often to check whether it has.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 const LOOK_TIMEOUT: Duration = Duration::from_millis(500);
 const LOCK_POLL: Duration = Duration::from_millis(20);
@@ -50,16 +50,16 @@ pub struct ServeOptions {
     pub port: u16,
     /// After how long without anybody it ends; never when `None`.
     pub idle: Option<Duration>,
-    /// Whether somebody watches it.
+    /// Whether it is watched.
     pub is_watched: bool,
 }
 
 /// What answers agents by the Model Context Protocol.
 pub trait Answers: ServerHandler {
-    /// For whoever is at the other end of a connection.
+    /// For the client at the other end of a connection.
     fn connected(hub: &Arc<Hub>, agent: &Arc<Agent>) -> Self;
 
-    /// For whoever came over HTTP. Cheap, and changes nothing.
+    /// For a client over HTTP. Cheap, and changes nothing.
     fn visited(hub: &Arc<Hub>, visitor: &Visitor, project: ProjectKey) -> Self;
 }
 
@@ -112,7 +112,10 @@ pub async fn serve<S: Answers>(
     });
     place.announce(&state).map_err(|error| failed(&error))?;
     if options.is_watched {
-        render::say(&format!("{}: Ctrl-C ends it", place.folder().display()));
+        render::say(&format!(
+            "{}: press Ctrl-C to stop",
+            place.folder().display()
+        ));
     }
     let mut looking = tokio::time::interval(LOOK);
     let mut disuse = Disuse::new(options.idle);
@@ -147,7 +150,7 @@ pub async fn serve<S: Answers>(
     Ok(Exit::Passed)
 }
 
-/// The right to be the daemon. Whoever was started in the background has it once the one before has
+/// The right to be the daemon. A daemon started in the background has it once the one before has
 /// ended.
 async fn lock(place: &Place, is_watched: bool) -> Result<File, CliError> {
     let begun = Instant::now();
@@ -158,12 +161,12 @@ async fn lock(place: &Place, is_watched: bool) -> Result<File, CliError> {
             return Ok(lock);
         }
         let longest = match is_watched {
-            // Whoever looks whether there is one has the lock for a moment.
+            // A process that checks for a daemon has the lock for a moment.
             true => LOOK_TIMEOUT,
             false => LOCK_TIMEOUT,
         };
         if place.state().is_some() || begun.elapsed() > longest {
-            return Err(CliError::infrastructure("there is a daemon already")
+            return Err(CliError::infrastructure("a daemon is already running")
                 .hint("`packtrain daemon status` says where, `packtrain daemon stop` ends it"));
         }
     }

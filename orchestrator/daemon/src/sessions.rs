@@ -29,10 +29,10 @@ use super::wire::{self, ProjectKey, Request, SessionControl, SessionItem, Sessio
 const WAITING: usize = 64;
 /// How long a run that is gone may hold its device.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a daemon that was told to stop a session may say nothing.
+/// How long a daemon may stay silent after it was asked to stop a session.
 const UNHEARD_TIMEOUT: Duration = Duration::from_secs(40);
 
-/// Carries out a session; it ends when whoever asked for it hangs up.
+/// Carries out a session; it ends when its caller hangs up.
 pub(crate) async fn carry_out(
     request: SessionRequest,
     hub: &Arc<Hub>,
@@ -153,7 +153,7 @@ impl SessionHost for InDaemon {
             order,
             scratch: self.scratch.clone(),
             working_directory: self.working_directory.clone(),
-            // What lets a computer into a farm is no trail's business.
+            // What lets a computer into a farm is not a trail's business.
             environment: variables
                 .filter(|(name, _)| name != "PACKTRAIN_FARM_TOKEN")
                 .collect(),
@@ -169,7 +169,7 @@ impl SessionHost for InDaemon {
     }
 
     fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
-        // The daemon's fleet restarts what died; a session that was lost is told as an outcome.
+        // The daemon's fleet restarts what died; a lost session is reported as an outcome.
         mpsc::channel(1).1
     }
 }

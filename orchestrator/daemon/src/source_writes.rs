@@ -1,5 +1,5 @@
-//! Which files tool sources write themselves, so that they are not started anew for them: those that
-//! nobody has read since they were. Where that is not known, the sources are started anew.
+//! Which files tool sources write themselves, so that they are not restarted for them: those that
+//! nobody has read since they were. Where that is not known, the sources are restarted.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -21,12 +21,12 @@ pub(crate) struct SourceWrites(Mutex<Evidence>);
 
 #[derive(Default)]
 struct Evidence {
-    /// Files, and kinds of new ones, for which the sources were started anew and which nobody has read
+    /// Files, and kinds of new ones, for which the sources were restarted and which nobody has read
     /// since: whatever depended on them would have. And files that they made.
     unread: BTreeSet<PathBuf>,
     /// What was read and written while they started: how many times in a row, and which was the last.
     rewritten: BTreeMap<PathBuf, (u8, u64)>,
-    /// How many times they were started anew.
+    /// How many times they were restarted.
     starts: u64,
 }
 
@@ -75,7 +75,7 @@ impl Evidence {
         let key = if is_new { kind } else { path.clone() };
         let is_read = reads.map(|reads| is_companion || reads.contains(&key));
         if !is_start {
-            // Somebody else may write it, too: it has to be shown anew.
+            // Others may write it, too: it has to be shown again.
             self.rewritten.remove(&key);
         }
         let (times, last) = self.rewritten.get(&key).copied().unwrap_or_default();
@@ -145,7 +145,7 @@ mod tests {
         for _ in 0..2 {
             assert!(sources.explain("a/calls.log", false, false));
         }
-        // Whoever depends on it reads it then.
+        // Its dependents read it then.
         let read = HashSet::from(["a/calls.log".into()]);
         assert!(sources.0.explain(Vec::new(), false, Some(&read)));
         assert!(!sources.explain("a/calls.log", false, false));
@@ -174,7 +174,7 @@ mod tests {
                 assert!(!sources.explain(file, true, false), "{file}");
             }
         }
-        // Where nothing is told, any file may be one that was read.
+        // Without reports, any file may have been read.
         let difference = Difference {
             path: "a/new.txt".into(),
             at: Some(std::time::SystemTime::now()),
@@ -198,6 +198,6 @@ mod tests {
         }
         assert!(sources.explain("a/code.py", false, true));
         assert!(!sources.explain("a/code.py", false, false), "edited");
-        assert!(!sources.explain("a/code.py", false, true), "shown anew");
+        assert!(!sources.explain("a/code.py", false, true), "shown again");
     }
 }

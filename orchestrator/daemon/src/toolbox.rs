@@ -1,4 +1,4 @@
-//! The tools of a project as its files define them: made anew when the files are others, while sessions
+//! The tools of a project as its files define them: rebuilt when the files change, while sessions
 //! that are under way go on with what they began with.
 
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub struct Toolbox {
     writes: Arc<SourceWrites>,
     /// The tools that need no source.
     registry: Registry,
-    /// What has them all, once somebody needed them.
+    /// What has them all, once needed.
     tools: OnceCell<Tools>,
     /// Locked for writing while they are being started; free again when that is given up, too.
     starting: RwLock<()>,
@@ -103,7 +103,7 @@ impl Toolbox {
             // Before anybody is answered: what is different now they have written while they started.
             let (files, writes) = (Arc::clone(&self.files), Arc::clone(&self.writes));
             let looking = tokio::task::spawn_blocking(move || is_current(&files, &writes, true));
-            // What is not explained is for whoever asks next.
+            // What is not explained is left to the next caller.
             let _ = looking.await;
             started
         });

@@ -120,7 +120,7 @@ pub struct SessionRequest {
 /// What the daemon says of a session; a file's bytes follow the line when it has a length.
 pub type SessionItem = Item<Box<RunEvent>, Place>;
 
-/// What whoever asked for a session may say meanwhile.
+/// What the caller of a session may send meanwhile.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionControl {
@@ -145,7 +145,7 @@ pub struct DeviceList {
     pub devices: Vec<DeviceSummary>,
 }
 
-/// Somebody who is connected.
+/// A connected client.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AgentSummary {
     pub id: String,

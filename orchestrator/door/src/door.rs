@@ -41,7 +41,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Bytes of a request's head, with the cookies of every other server of this computer.
 const MAX_HEAD: usize = 64 * 1024;
 
-/// A port of loopback that nobody answers yet.
+/// A loopback port that does not answer yet.
 pub struct Door {
     listener: TcpListener,
     address: SocketAddr,
@@ -61,7 +61,7 @@ impl Door {
     /// Takes this port of loopback.
     ///
     /// # Errors
-    /// When somebody has it.
+    /// When it is taken.
     pub async fn bind_at(policy: Policy, port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
@@ -182,7 +182,7 @@ async fn serve(connection: TcpStream, inside: Arc<Inside>, seat: Arc<Seat>) {
     loop {
         tokio::select! {
             biased;
-            // Whoever breaks off has what it wanted.
+            // A client that disconnects has what it wanted.
             _ = http.as_mut() => return,
             _ = tick.tick() => {}
             () = seat.taken.cancelled() => return,

@@ -1,5 +1,5 @@
 //! The Model Context Protocol over HTTP, both of its eras at one address: rmcp's transport, set up in
-//! one place, with sessions that belong to whoever opened them. Stands behind a [`door`](super::door).
+//! one place, with sessions that belong to the client that opened them. Stands behind a [`door`](super::door).
 
 mod sessions;
 mod visit;
@@ -32,7 +32,7 @@ const TOOLSET_NAME: std::ops::RangeInclusive<usize> = 2..=50;
 ///
 /// `factory` makes what handles a session, or one request of the revision 2026-07-28. It may be asked
 /// more than once a request, and so has to be cheap and to change nothing. An error of the kind
-/// `NotFound` says that there is no such toolset. When `closing` is cancelled everything ends.
+/// `NotFound` says that the toolset is unknown. When `closing` is cancelled everything ends.
 pub fn mcp<S, F>(factory: F, sessions: Sessions, closing: CancellationToken) -> Router
 where
     S: ServerHandler + Send + 'static,
@@ -86,7 +86,7 @@ impl<S: ServerHandler + Send + 'static> Front<S> {
         }
         let is_twice = |name: &&&str| request.headers().get_all(**name).iter().count() > 1;
         if let Some(name) = SAID_ONCE.iter().find(is_twice) {
-            let words = format!("`{name}` may stand there once");
+            let words = format!("`{name}` may be given once");
             return (StatusCode::BAD_REQUEST, words).into_response();
         }
         let principal = request.extensions().get::<Principal>().cloned();
@@ -139,10 +139,10 @@ fn refused(why: Refused) -> Response {
             .into_response(),
         Refused::TooManyListeners => (
             StatusCode::TOO_MANY_REQUESTS,
-            "this session listens often enough",
+            "too many listeners for this session",
         )
             .into_response(),
-        Refused::NoSession => (StatusCode::NOT_FOUND, "there is no such session").into_response(),
-        Refused::NoToolset => (StatusCode::NOT_FOUND, "there is no such toolset").into_response(),
+        Refused::NoSession => (StatusCode::NOT_FOUND, "unknown session").into_response(),
+        Refused::NoToolset => (StatusCode::NOT_FOUND, "unknown toolset").into_response(),
     }
 }

@@ -1,4 +1,4 @@
-//! A run that somebody drives by hand: the only step of its one session is open while they make calls, and
+//! A run that is driven by hand: the only step of its one session is open while they make calls, and
 //! passes when every call did. It does not know who they are.
 
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl Tally {
     }
 }
 
-/// A call that is counted when it ends, and when nobody waits for its end any more.
+/// A call that is counted when it ends or is abandoned.
 struct Counted<'a> {
     tally: &'a Mutex<Tally>,
     tool: &'a str,
@@ -101,7 +101,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// A run of one session, whose only step somebody carries out by hand: its journal is like any other's.
+/// A run of one session, whose only step is carried out by hand: its journal is like any other's.
 pub struct RunByHand {
     session: SessionContext,
     journal: Journal,
@@ -185,7 +185,7 @@ impl RunByHand {
         answer
     }
 
-    /// Ends it: called off, or as its calls have gone.
+    /// Ends it: cancelled, or with the result of its calls.
     pub async fn end(self, called_off: Option<CancelCause>) {
         let session = self.session;
         let outcome = match called_off {

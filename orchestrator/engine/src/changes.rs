@@ -1,4 +1,4 @@
-//! What happens to a fleet's devices, as a run is told.
+//! What happens to a fleet's devices, as a run sees it.
 
 use std::collections::HashMap;
 
@@ -51,7 +51,7 @@ pub(crate) fn of(fleet: &Fleet) -> mpsc::Receiver<DeviceChange> {
     receiver
 }
 
-/// What the run was told last of each device. One that was there from the beginning is up.
+/// What the run heard last of each device. One that was there from the beginning is up.
 #[derive(Default)]
 struct Known(HashMap<DeviceId, DeviceChangeKind>);
 

@@ -57,7 +57,7 @@ pub(crate) enum Event {
     },
     /// Something happened to a device.
     DeviceChanged(DeviceChange),
-    /// Somebody or something asks the run to stop.
+    /// The run is asked to stop.
     Stop(StopReason),
 }
 
@@ -82,7 +82,7 @@ pub(crate) enum Action {
 
 /// What to do about an event.
 #[derive(Debug, Default, PartialEq)]
-#[must_use = "a decision that nobody carries out leaves the run hanging"]
+#[must_use = "a decision that is not carried out leaves the run hanging"]
 pub(crate) struct Actions(pub(crate) VecDeque<Action>);
 
 /// Where a planned session stands.
@@ -241,7 +241,7 @@ impl Dispatcher {
         }
     }
 
-    /// Whether trying again may help: a missing recording does not appear, and what was called off
+    /// Whether trying again may help: a missing recording does not appear, and what was cancelled
     /// stays so.
     fn may_retry(&self, assignment: &Assignment, outcome: &Outcome) -> bool {
         let is_worth_it = match outcome {
@@ -257,7 +257,7 @@ impl Dispatcher {
             return false;
         }
         if is_lost(assignment, outcome) {
-            // Another device is no second chance for the app.
+            // Another device is not a second chance for the app.
             let lost = self.lost.get(&assignment.index).copied();
             return lost.unwrap_or_default() < MOST_REPLACEMENTS;
         }

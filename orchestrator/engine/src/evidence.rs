@@ -49,12 +49,12 @@ impl SessionContext {
     }
 
     /// Keeps what the run's options ask for, and journals what happened on the device. Whatever goes
-    /// wrong here is no failure of the step.
+    /// wrong here is not a failure of the step.
     pub(crate) async fn keep_evidence(&self, step: StepIndex, outcome: &Outcome) {
         let failed = match outcome {
             Outcome::Passed | Outcome::Skipped { .. } => false,
             Outcome::Failed(_) | Outcome::NeedsAgent { .. } => true,
-            // There is no screen to look at, or nobody who wants to.
+            // There is no screen to look at, or no need to.
             Outcome::Infrastructure { .. } | Outcome::Cancelled { .. } => {
                 self.journal_device_events(step).await;
                 return;

@@ -49,14 +49,14 @@ pub enum DeviceChangeKind {
     Down,
     /// It is there again.
     Up,
-    /// It is gone, and nobody restarts it.
+    /// It is gone and is not restarted.
     Left,
-    /// It was connected anew.
+    /// It was reconnected.
     Joined,
 }
 
-/// Where a session's events and files go, in order. It is bounded: a session waits when whoever
-/// keeps them is slow.
+/// Where a session's events and files go, in order. It is bounded: a session waits when its reader
+/// is slow.
 #[derive(Clone)]
 pub struct SessionOutput {
     to: OutputTarget,
@@ -78,7 +78,7 @@ pub enum SessionMessage {
     Event(Box<RunEvent>, DateTime<Utc>),
     /// A file. The session goes on when the other is dropped.
     File(NewArtifact, oneshot::Sender<Infallible>),
-    /// What it waits for, in words, while somebody else has its device.
+    /// What it waits for, in words, while another session has its device.
     Waits(String),
 }
 
@@ -88,7 +88,7 @@ impl SessionOutput {
         Self::to(OutputTarget::Journal(journal))
     }
 
-    /// An output to a run that is elsewhere, for whoever takes it there. The session waits while so many
+    /// An output to a run that is elsewhere, for its transport. The session waits while so many
     /// messages do.
     pub fn elsewhere(waiting: usize) -> (Self, mpsc::Receiver<SessionMessage>) {
         let (to, messages) = mpsc::channel(waiting);
@@ -145,7 +145,7 @@ impl SessionOutput {
         self.learn(&event);
         match &self.to {
             OutputTarget::Journal(journal) => journal.record_at(event, at).await,
-            // Nobody takes what is said of a session that was given up.
+            // Messages about an abandoned session have no reader.
             OutputTarget::Elsewhere(run) => {
                 drop(run.send(SessionMessage::Event(event.into(), at)).await)
             }
@@ -165,7 +165,7 @@ impl SessionOutput {
         }
     }
 
-    /// Says what the session waits for, while somebody else has its device.
+    /// Says what the session waits for, while another session has its device.
     pub(crate) fn waits(&self, reason: &str) {
         match &self.to {
             // Within a run devices are planned.

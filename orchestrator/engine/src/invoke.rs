@@ -29,7 +29,7 @@ const MAX_JOURNALLED_ANSWER: usize = 8 * 1024;
 /// How long after the session's deadline a call may still answer: longer than a driver takes to say what it
 /// waited for.
 const CALL_DEADLINE_GRACE: Duration = Duration::from_secs(3);
-/// How a call failed that nobody waited for to its end.
+/// How an abandoned call failed.
 pub(crate) const GIVEN_UP: &str = "it was given up before it ended";
 
 /// Calls tools for one step of a session.
@@ -69,7 +69,7 @@ impl<'a> Invoker<'a> {
         }
     }
 
-    /// For one of the calls that somebody makes by hand, all in one step.
+    /// For one of the calls made by hand, all in one step.
     pub(crate) fn by_hand(session: &'a SessionContext, limit: Duration) -> Self {
         let deadline = Instant::now().checked_add(limit);
         Self {
@@ -227,12 +227,12 @@ impl<'a> Invoker<'a> {
     ) -> Result<Answer, ToolError> {
         let session = self.session;
         let tool = find(registry, request.tool)?;
-        self.in_time(request.tool, "was not called any more")?;
+        self.in_time(request.tool, "was no longer called")?;
         let device = session.scope.lease.device();
         if let Some(why) = (tool.spec()).unusable_on(device.id.platform(), &device.driver) {
             return Err(ToolError::failed(format!("`{}` {why}", request.tool)));
         }
-        // Whoever calls for somebody may do no more than they.
+        // A caller on behalf of another may do no more than that one.
         for caller in [&session.caller, &request.caller] {
             if let Some(refusal) = caller.refusal(tool.spec()) {
                 return Err(refusal);
@@ -302,7 +302,7 @@ impl<'a> Invoker<'a> {
     }
 }
 
-/// A call whose end is journalled even when nobody waits for it any more: what it waited for was
+/// A call whose end is journalled even when it is abandoned: what it waited for was
 /// dropped with it.
 struct Unfinished<'a> {
     invoker: &'a Invoker<'a>,

@@ -1,5 +1,5 @@
 //! The journal: order is decided here, once. A thread of its own numbers every event, takes secrets
-//! out and hands it to the store; it waits for nobody else. Sinks have threads of their own.
+//! out and hands it to the store; it waits for nothing else. Sinks have threads of their own.
 
 mod queue;
 mod sinks;
@@ -52,7 +52,7 @@ pub enum ArtifactContent {
     Log {
         /// Where it may be.
         path: std::path::PathBuf,
-        /// What nobody may read in it.
+        /// What must be hidden in it.
         hide: Redactor,
     },
 }
@@ -62,7 +62,7 @@ impl ArtifactContent {
     /// nothing to keep. Blocking.
     ///
     /// # Errors
-    /// What the system says, or that it is no file of at most `most` bytes.
+    /// What the system says, or that it is not a file of at most `most` bytes.
     pub fn take(self, most: u64) -> Result<Option<Vec<u8>>, String> {
         let (path, hide) = match self {
             Self::Bytes(bytes) | Self::Shared(bytes) => return Ok(Some(bytes)),
@@ -109,7 +109,7 @@ pub trait Store: Send {
     fn save(&mut self, artifact: &NewArtifact) -> Result<Option<Artifact>, String>;
 }
 
-/// Keeps nothing: for sessions whose events nobody reads.
+/// Keeps nothing: for sessions whose events are not read.
 #[derive(Debug)]
 pub struct NoStore;
 
@@ -180,7 +180,7 @@ impl Journal {
         std::thread::Builder::new()
             .name("journal".to_owned())
             .spawn(move || {
-                // Nobody may want to know.
+                // There may be no receiver.
                 let _ = tell.send(worker.work(messages));
             })?;
         Ok((Self(queue), JournalThread { ended, sinks }))
@@ -198,7 +198,7 @@ impl Journal {
         self.0.push(Message::Event(event, Some(at)), bytes).await;
     }
 
-    /// Journals an event that somebody leaves behind who cannot wait any more.
+    /// Journals an event from a caller that cannot wait.
     pub(crate) fn record_now(&self, event: RunEvent) {
         let bytes = queue::bytes_of(&event);
         self.0.push_now(Message::Event(event, None), bytes);

@@ -1,4 +1,4 @@
-//! Where trails inside trails come from; reading files is somebody else's.
+//! Where trails inside trails come from; reading files is done elsewhere.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -156,7 +156,7 @@ pub(crate) fn took(
             Some(told) => {
                 return Err(refused(
                     format!(
-                        "{axis}={value} did not take on {device}: it has {} ({})",
+                        "{axis}={value} was not applied on {device}: it has {} ({})",
                         told.got, told.how
                     ),
                     "`exclude` leaves out what a device cannot have".to_owned(),

@@ -20,7 +20,7 @@ use crate::journal::{ArtifactContent, NewArtifact};
 use crate::order::Mask;
 use crate::session::SessionContext;
 
-/// So many characters of what an element is called are told.
+/// So many characters of an element's name are reported.
 const LONGEST_TOLD: usize = 100;
 /// How long a screen may take to be still.
 const STILL_WITHIN: Duration = Duration::from_secs(1);
@@ -52,7 +52,7 @@ impl ErrorCounts {
 
 impl SessionContext {
     /// Looks at the screen once it is still. `None` when it could not be looked at: whatever goes
-    /// wrong here is no failure of the step.
+    /// wrong here is not a failure of the step.
     pub(crate) async fn observe(&self, picture: bool) -> Option<Observed> {
         if self.unobserved.load(Ordering::Relaxed) >= GIVE_UP_AFTER {
             return None;
@@ -223,7 +223,7 @@ fn texts(pattern: &str, tree: &ScreenTree) -> Vec<Rect> {
     })
 }
 
-/// Where secrets are shown: nobody compares them, and no baseline has them.
+/// Where secrets are shown: they are not compared, and no baseline has them.
 fn secrets(redactor: &Redactor, tree: &ScreenTree) -> Vec<Rect> {
     if redactor.is_empty() {
         return Vec::new();
@@ -338,7 +338,7 @@ mod tests {
             secret,
             hiding("text \"{{password}}\"", "button \"Show {{password}}\"")
         );
-        // A secret at the end of what is told is no secret that was cut.
+        // A secret at the end of the reported text is not one that was cut off.
         let long = format!(
             "text \"{} hunter2 and more\"",
             "x".repeat(LONGEST_TOLD - 10)

@@ -45,7 +45,7 @@ pub struct SessionOrder {
 }
 
 impl SessionOrder {
-    /// The only session of a run that nobody planned: a trail on this device.
+    /// The only session of an unplanned run: a trail on this device.
     pub fn alone(run: RunId, trail: Trail, device: DeviceInfo) -> Self {
         let attempt = AttemptNumber(1);
         Self {
@@ -154,7 +154,7 @@ impl fmt::Debug for SessionValues {
 pub struct SessionOptions {
     /// How long it may take, from the moment its device is ready.
     pub timeout: Duration,
-    /// How long its device may take to get ready once nobody else has it, so that whoever waits from afar
+    /// How long its device may take to get ready once it is free, so that a remote caller
     /// knows when to give up.
     pub connect_timeout: Duration,
     /// How long one step may take; without a limit of its own when `None`.

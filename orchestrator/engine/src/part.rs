@@ -38,7 +38,7 @@ impl FromStr for Part {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (number, of) = text
             .split_once('/')
-            .ok_or_else(|| format!("`{text}` is not a part such as 2/4"))?;
+            .ok_or_else(|| format!("invalid part `{text}`: expected one such as 2/4"))?;
         let read = |word: &str| {
             let word = word.trim();
             word.parse::<u32>()
@@ -46,10 +46,10 @@ impl FromStr for Part {
         };
         let (number, of) = (read(number)?, read(of)?);
         if of > Self::MOST {
-            return Err(format!("there are at most {} parts", Self::MOST));
+            return Err(format!("expected at most {} parts", Self::MOST));
         }
         if number == 0 || number > of {
-            return Err(format!("there is no part {number} of {of}"));
+            return Err(format!("invalid part {number} of {of}"));
         }
         Ok(Self { number, of })
     }

@@ -26,23 +26,20 @@ const DRIVERS: [(&str, Option<Platform>); 9] = [
 pub fn check_driver(name: &str) -> Result<(), String> {
     match find(name) {
         Some((_, Some(_))) => Ok(()),
-        Some((known, None)) => Err(format!("packtrain has no driver {known}")),
+        Some((known, None)) => Err(format!("unsupported driver {known}")),
         None => {
             let usable = DRIVERS.iter().filter(|(_, platform)| platform.is_some());
-            Err(format!(
-                "there is no driver `{name}`; {}",
-                advice(name, usable)
-            ))
+            Err(format!("unknown driver `{name}`; {}", advice(name, usable)))
         }
     }
 }
 
-/// The drivers that a trail pins and nobody knows.
+/// The unknown drivers that a trail pins.
 pub fn check_pins(trail: &Trail) -> Vec<Diagnostic> {
     let pins = trail.config.devices.iter();
     pins.filter(|pin| find(&pin.value).is_none())
         .map(|pin| {
-            let message = format!("there is no driver {}", quoted(&pin.value));
+            let message = format!("unknown driver {}", quoted(&pin.value));
             Diagnostic::error(&trail.source, pin.span, message)
                 .hint(advice(&pin.value, DRIVERS.iter()))
         })
@@ -66,7 +63,7 @@ pub(crate) fn mismatch(
         Some((known, None)) => Some(format!(
             "it is pinned to {known}, which packtrain does not have; --driver uses another"
         )),
-        // A pin nobody knows pins nothing; `packtrain check` says so.
+        // An unknown pin pins nothing; `packtrain check` says so.
         None => None,
     }
 }
@@ -118,7 +115,7 @@ fn normal(name: &str) -> String {
 /// Why a session is not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skip {
-    /// What people are told.
+    /// The text that people see.
     pub reason: String,
     /// Who does not want it.
     pub by: SkippedBy,
@@ -129,7 +126,7 @@ pub struct Skip {
 pub enum SkippedBy {
     /// The trail, for this device.
     Trail,
-    /// Nobody; the driver it is pinned to is not here.
+    /// No one; the driver it is pinned to is not here.
     Pin,
 }
 

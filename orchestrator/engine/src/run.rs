@@ -210,7 +210,7 @@ fn panicked(error: JoinError) -> Outcome {
     }
 }
 
-/// The next reason to stop; never, when nobody gives one.
+/// The next reason to stop; never, when there is none.
 async fn next(reasons: &mut watch::Receiver<Option<StopReason>>) -> StopReason {
     while reasons.changed().await.is_ok() {
         if let Some(reason) = *reasons.borrow_and_update() {

@@ -42,7 +42,7 @@ pub struct Here {
     pub registry: SharedRegistry,
     /// Where trails inside trails come from.
     pub loader: Arc<dyn TrailLoader>,
-    /// Whoever asked for the sessions.
+    /// The caller that asked for the sessions.
     pub caller: Caller,
     /// Where relative paths lead when they lead nowhere from the trail's folder.
     pub working_directory: PathBuf,
@@ -67,7 +67,7 @@ impl Here {
             return Err(Outcome::failed("no device was chosen for it"));
         };
         let holder = format!("{} of run {}", order.session, order.run);
-        // Whoever has it takes as long as they take; how long it may take to connect is bounded besides.
+        // Its holder may take any time; the time to connect has its own limit.
         let deadline = Instant::now() + LONGEST_WAIT;
         let on_wait = |reason: &WaitReason| {
             if matches!(reason.state, DeviceState::Leased(_)) {
@@ -153,7 +153,7 @@ pub struct SessionContext {
     pub(crate) passed: AtomicBool,
     /// Screens in a row that could not be looked at.
     pub(crate) unobserved: AtomicU32,
-    /// The calls that somebody makes by hand.
+    /// The calls made by hand.
     pub(crate) by_hand: ByHand,
     /// What its report says of tools that could not be registered.
     noted: Mutex<BTreeSet<String>>,
@@ -172,7 +172,7 @@ impl SessionContext {
         let device = lease.device().clone();
         let mut memory = order.values.memory_of(trail).map_err(Outcome::failed)?;
         remember_cell(&mut memory, order, &device);
-        // This process may work elsewhere than whoever asks for the session.
+        // This process may work in another folder than the caller of the session.
         let beside = Path::new(trail.source.name()).parent();
         let beside = beside.map(|folder| here.working_directory.join(folder));
         let folders: Vec<_> = beside

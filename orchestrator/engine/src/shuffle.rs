@@ -1,7 +1,7 @@
 //! The order in which planned sessions start. Pure.
 //!
 //! Cells that ran one after another share the computer's load, so in the planned order, sorted by axes,
-//! load would look like an axis. They start shuffled; whatever is told of them keeps the planned order.
+//! load would look like an axis. They start shuffled; everything reported about them keeps the planned order.
 
 use std::collections::BTreeMap;
 

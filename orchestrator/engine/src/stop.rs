@@ -73,7 +73,7 @@ impl SessionStop {
         &self.token
     }
 
-    /// Why it shall end; an interrupt while nobody said so.
+    /// Why it shall end; an interrupt by default.
     pub fn cause(&self) -> CancelCause {
         self.cause.borrow().unwrap_or(CancelCause::Interrupt)
     }

@@ -396,12 +396,12 @@ fn what_an_agent_may_not_do_nobody_whom_it_calls_does_for_it() {
                 assert!(says(direct) && says(by_source));
             }
         }
-        // Whoever is no agent may do what they could, by a source too.
+        // A caller that is not an agent keeps its rights, by a source too.
         for tool in ["act", "act_on_host", "act_in_shell"] {
             let by_source = refusal(&Caller::Person, &format!("call_back {tool}")).await;
             assert_eq!(by_source, None);
         }
-        // A source that may do less than whoever it works for does less.
+        // A source that may do less than its caller does less.
         for bound in [Caller::Person, agent(true, true).0] {
             let said = refusal(&bound, "call_back_bound act_on_host")
                 .await

@@ -36,7 +36,7 @@ pub enum FindingKind {
     Lost,
     /// There are two of what there must be one of, holders of a device included.
     Doubled,
-    /// Things are told in an order in which they cannot have happened.
+    /// Events are in an order in which they cannot have happened.
     Disordered,
     /// Something took longer than was promised.
     Late,
@@ -47,7 +47,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order in which they are reported.
     pub const ALL: [Self; 6] = [
         Self::Lost,
         Self::Doubled,

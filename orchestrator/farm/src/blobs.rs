@@ -10,7 +10,7 @@ use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
 use crate::store::new_id;
 
-/// A blob younger than this stays for as long as a run may take; an older one is stored anew.
+/// A blob younger than this stays for as long as a run may take; an older one is stored again.
 const FRESH: chrono::Duration = chrono::Duration::hours(12);
 
 impl BlobStore for Link {
@@ -24,7 +24,7 @@ impl BlobStore for Link {
                 .send()
                 .await;
             match found {
-                // It came along: what is not what its name says is stored anew.
+                // It came along: content that does not match its name is stored again.
                 Ok(message) => Ok(chrono::Utc::now() - message.time < FRESH
                     && digest_of(&message.payload) == digest),
                 Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(false),

@@ -112,7 +112,7 @@ async fn pause(error: FarmError, stop: &CancellationToken) -> Result<(), FarmErr
     }
 }
 
-/// Waits until nobody leads, and takes the key.
+/// Waits until there is no leader, and takes the key.
 async fn stand_by(
     link: &Link,
     options: &BrokerOptions,

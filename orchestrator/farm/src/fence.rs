@@ -64,7 +64,7 @@ impl Fence {
             return;
         }
         let mut opened = self.0.subscribe();
-        // Whoever waits has a sender, so that it never ends without.
+        // Every waiter has a sender, so that it never ends without.
         let _ = opened.wait_for(|gate| gate.is_open()).await;
     }
 

@@ -19,7 +19,7 @@ use crate::store::{Stored, is_not_found, new_id};
 
 /// How often the server says that there is nothing new.
 const HEARTBEAT: Duration = Duration::from_secs(1);
-/// After how long without a word the consumer is made anew.
+/// After how long without a message the consumer is recreated.
 const SILENCE: Duration = Duration::from_millis(2500);
 /// The pause before a consumer that could not be made is tried again.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
@@ -48,7 +48,7 @@ pub enum Followed {
 pub struct Follower {
     wanted: ConsumerSpec,
     consumer: Option<Consumer>,
-    /// A consumer that is being made; not lost when whoever waits looks elsewhere for a moment.
+    /// A consumer that is being made; not lost when the waiter is dropped for a moment.
     making: Option<AbortOnDropHandle<Result<Consumer, FarmError>>>,
     tries: u32,
     caught_up: bool,

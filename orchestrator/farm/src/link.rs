@@ -28,7 +28,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(2);
 /// whether the request was carried out.
 pub(crate) const ACK_TIMEOUT: Duration = Duration::from_secs(1);
 /// The pauses before a connection that was not let in is tried again: a server that reads its users
-/// again, because somebody joins, refuses whoever is just connecting.
+/// again, because a computer joins, refuses new connections for a moment.
 const LET_IN_DELAYS: [Duration; 4] = [
     Duration::from_millis(100),
     Duration::from_millis(250),
@@ -89,7 +89,7 @@ impl std::fmt::Debug for Credentials {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// Whoever answers, or, with `tls://`, whom the system trusts.
+    /// Any server, or, with `tls://`, one that the system trusts.
     #[default]
     System,
     /// Certificates that lead to one of this file (PEM); always encrypted.
@@ -128,8 +128,8 @@ pub enum FarmError {
         /// What it is.
         version: String,
     },
-    /// The server knows nobody of that name or key.
-    #[error("the farm at {servers} does not let us in: {cause}")]
+    /// The server knows no user of that name or key.
+    #[error("the farm at {servers} refused access: {cause}")]
     NotAllowedIn {
         /// Where.
         servers: String,
@@ -195,7 +195,7 @@ impl FarmError {
                     .unwrap_or("is the farm up? `packtrain farm up` on its computer starts it"),
             ),
             Self::Untrusted { .. } => {
-                Some("if the farm was set up anew, join it again with a new token")
+                Some("if the farm was set up again, join it again with a new token")
             }
             Self::TooOld { .. } => Some("`packtrain doctor --fix` installs one that will do"),
             Self::NotAllowedIn { .. } => {
@@ -374,7 +374,7 @@ impl Link {
         });
     }
 
-    /// Sees whether the server stores something, by a blob that nobody needs.
+    /// Checks whether the server stores something, by a blob that is not needed.
     ///
     /// # Errors
     /// A sentence when it does not, and why.
@@ -402,7 +402,7 @@ impl Link {
     }
 
     /// What the server said when it refused something about this subject to this user.
-    /// It is told once: what gets no answer later has another cause.
+    /// It is reported once: what gets no answer later has another cause.
     pub(crate) fn refusal(&self, subject: &str) -> Option<String> {
         self.state.refusal(subject)
     }
@@ -431,7 +431,7 @@ impl Link {
     /// Asks somebody and waits for the answer.
     ///
     /// # Errors
-    /// When nobody is there or nobody answers within `patience`.
+    /// When there is no receiver or no answer within `patience`.
     pub async fn ask(
         &self,
         subject: String,
@@ -460,7 +460,7 @@ impl Link {
 
     /// Sends what is still waiting and closes the connection.
     pub async fn close(self) {
-        // What is not sent by now nobody waits for.
+        // What is not sent by now has no waiter.
         let _ = tokio::time::timeout(ACK_TIMEOUT, self.client.drain()).await;
     }
 }

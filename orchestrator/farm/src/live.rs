@@ -29,7 +29,7 @@ pub const fn ttl(replicas: usize) -> Duration {
 /// What is known of one's own key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Alive {
-    /// Until this moment nobody can take us for dead.
+    /// Until this moment we cannot count as dead.
     Until(Instant),
     /// Somebody else has the key now; the sentence says who.
     Taken(String),
@@ -47,15 +47,15 @@ pub struct Liveness {
 /// How a key is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
-    /// Whoever has it.
+    /// Its holder.
     Over,
-    /// Only if nobody has it.
+    /// Only if it is free.
     Free,
 }
 
 impl Liveness {
     /// Takes a key of the bucket of those who are alive and keeps it. `None` when it was to be free and
-    /// is not. Once it had expired it is written anew only while there is something under the subject
+    /// is not. Once expired, it is rewritten only while there is something under the subject
     /// `needs`, if any is named.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl Liveness {
         self.value.send_replace(value.into());
     }
 
-    /// Gives the key up, so that nobody waits for it to expire.
+    /// Gives the key up, so that its expiry need not be awaited.
     pub async fn release(self) {
         self.renewing.abort();
         let subject = names::key_subject(names::LIVE, &self.key);
@@ -141,7 +141,7 @@ struct Renewing {
     /// When the key is written next. Counted from when it was sent last, not from the answer, which may
     /// have taken most of the time there is.
     due: Instant,
-    /// What has to be there for a key that had expired to be written anew.
+    /// What has to be there for an expired key to be rewritten.
     needs: Option<String>,
     revision: u64,
     value: watch::Receiver<Bytes>,
@@ -172,10 +172,10 @@ impl Renewing {
                         self.told.send_replace(Alive::Taken(taken));
                         return;
                     }
-                    // It had expired, or was put by us: written anew at once.
+                    // It had expired, or was put by us: rewritten at once.
                     self.due = sent;
                 }
-                // Tried again; whoever asks sees that the moment has passed.
+                // Tried again; callers see that the moment has passed.
                 Err(error) => {
                     tracing::debug!(%error, subject = self.subject, "not renewed");
                     self.due = Instant::now() + MARGIN;
@@ -208,14 +208,14 @@ impl Renewing {
         let last = self.link.last(self.needs.as_deref()?).await;
         match last {
             Ok(last) if last.as_ref().is_none_or(|last| last.value.is_none()) => {
-                Some("it has come to its end elsewhere".to_owned())
+                Some("it has ended elsewhere".to_owned())
             }
             Ok(_) | Err(_) => None,
         }
     }
 }
 
-/// Whether nobody has the key, or the incarnation that its value names is our own.
+/// Whether the key is free, or the incarnation that its value names is our own.
 fn is_ours(last: &Stored, own: &Bytes) -> bool {
     let incarnation = |bytes: &[u8]| {
         let value: Option<serde_json::Value> = serde_json::from_slice(bytes).ok();

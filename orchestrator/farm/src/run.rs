@@ -53,7 +53,7 @@ pub struct FarmRunOptions {
     pub min_devices: u32,
     /// What must not be shown.
     pub secrets: Vec<(String, String)>,
-    /// How long the run is taken for alive without a word of it.
+    /// How long the run counts as alive without a message from it.
     pub ttl: Duration,
     /// Whether an earlier process of the run may have left sessions: it is waited for until the farm
     /// takes that for dead.
@@ -274,7 +274,7 @@ impl Inner {
         };
         match by {
             Some(by) => by,
-            // The run has ended: nobody takes it any more.
+            // The run has ended: it has no reader any more.
             None => std::future::pending().await,
         }
     }
@@ -296,7 +296,7 @@ impl Inner {
     async fn trail(&self, trail: &Arc<Trail>) -> Result<(Blob, String), String> {
         let name = trail.source.name().to_owned();
         let path = self.files.map(Path::new(&name));
-        let path = path.ok_or_else(|| format!("{name} does not travel to hosts"))?;
+        let path = path.ok_or_else(|| format!("{name} cannot be sent to hosts"))?;
         let known = self.shared.lock().trails.get(&name).cloned();
         if let Some((_, blob)) = known.filter(|(known, _)| Arc::ptr_eq(known, trail)) {
             return Ok((blob, path));
@@ -353,9 +353,9 @@ async fn take(
         let holder = holder.and_then(|last| last.read::<RunAdvert>().ok());
         let patience = options.ttl + Duration::from_secs(2);
         if !options.resumed || begun.elapsed() > patience {
-            let owner = holder.map_or_else(|| "somebody".to_owned(), |advert| advert.owner);
+            let owner = holder.map_or_else(|| "another process".to_owned(), |advert| advert.owner);
             return Err(FarmError::Taken(format!(
-                "run {run} is being carried on by {owner}"
+                "run {run} is being continued by {owner}"
             )));
         }
         // Until the key expires.

@@ -1,6 +1,6 @@
 //! The nats-server below a farm: found, configured, started, and who may do what on it.
 //!
-//! Knows nothing of runs, devices or the command line. Reads no environment: whoever calls says where
+//! Knows nothing of runs, devices or the command line. Reads no environment: the caller says where
 //! to look.
 
 mod access;

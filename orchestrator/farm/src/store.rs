@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
 
-/// How long what a run left is kept, when nobody took it away.
+/// How long the remains of a run are kept, when they were not removed.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 /// How long the server remembers the ids of messages.
 const DUPLICATES: Duration = Duration::from_secs(120);
@@ -239,7 +239,7 @@ impl Link {
         }
     }
 
-    /// Sends a message to be stored; `None` when nobody said whether it was.
+    /// Sends a message to be stored; `None` when it is unknown whether it was.
     async fn publish(
         &self,
         subject: &str,
@@ -392,7 +392,7 @@ impl Link {
                 Ok(subjects) => return Ok(subjects),
                 Err::<_, InfoError>(error) => error,
             };
-            // Whoever makes it may just have been started.
+            // The process that makes it may just have been started.
             let cause = error
                 .source()
                 .and_then(|cause| cause.downcast_ref::<jetstream::Error>());
@@ -439,7 +439,7 @@ pub(crate) fn is_not_found(error: &jetstream::Error) -> bool {
     error.error_code() == jetstream::ErrorCode::STREAM_NOT_FOUND
 }
 
-/// Text that nobody else makes: one token.
+/// A unique text: one token.
 pub(crate) fn new_id() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }

@@ -49,7 +49,7 @@ pub struct HostName(String);
 
 /// A name that cannot be a host's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` cannot be a host's name: it takes lower-case letters, digits and `-`, at most 63")]
+#[error("invalid host name `{0}`: expected at most 63 lower-case letters, digits and `-`")]
 pub struct HostNameError(String);
 
 impl FromStr for HostName {
@@ -117,7 +117,7 @@ impl fmt::Display for DeviceKey {
 /// A host that is alive; the value of its key in `live`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostAdvert {
-    /// Anew with each start of the host: what an earlier one had is lost.
+    /// New with each start of the host: what an earlier one had is lost.
     pub incarnation: String,
     /// Version of packtrain, for people.
     pub version: String,
@@ -174,7 +174,7 @@ pub enum OutOfService {
 /// A run that is alive; the value of its key in `live`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunAdvert {
-    /// Anew with each process that carries the run on.
+    /// New with each process that resumes the run.
     pub incarnation: String,
     /// Who runs it: `ada@laptop`.
     pub owner: String,

@@ -36,7 +36,7 @@ impl AgentContext {
         let (actions, count) = (&args.actions, args.actions.len());
         if !(1..=MAX_ACTIONS).contains(&count) {
             return failed(format!(
-                "`actions` has {count} items, and 1 to {MAX_ACTIONS} are allowed"
+                "`actions` has {count} items; expected 1 to {MAX_ACTIONS}"
             ));
         }
         for (action, number) in actions.iter().zip(1..) {
@@ -56,7 +56,7 @@ impl AgentContext {
             }
             let is_web = held.device.id.platform() == Platform::Web;
             if is_web && done > 0 && done + 1 == count && !action.is_look() {
-                // What it changes is told apart from what those before it have changed.
+                // What it changes is distinguished from what those before it have changed.
                 let _ = self.tool(&held, READING, json!({}), end).await;
             }
             match self.carry_out(&held, action, end).await {
@@ -79,7 +79,7 @@ impl AgentContext {
             Ok((text, _)) => text,
             Err(why) => {
                 let why = why.unwrap_or_else(|| unknown_lease(&args.lease));
-                format!("the screen was not read: {why}")
+                format!("cannot read the screen: {why}")
             }
         };
         let is_failed = failure.is_some();

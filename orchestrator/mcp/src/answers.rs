@@ -86,7 +86,7 @@ pub(super) fn why(outcome: &Outcome) -> String {
             lines.extend(failure.log.iter().map(|line| format!("  {line}")));
         }
         Outcome::Infrastructure { cause, .. } => {
-            lines.push(format!("it could not be found out: {cause}"));
+            lines.push(format!("internal error: {cause}"));
         }
         Outcome::Cancelled { .. } => lines.push("cancelled".to_owned()),
         Outcome::NeedsAgent { why } | Outcome::Skipped { reason: why } => lines.push(why.clone()),

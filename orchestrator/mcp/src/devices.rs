@@ -66,7 +66,7 @@ impl AgentContext {
             ));
         }
         if lines.is_empty() {
-            lines.push("there are no devices; `packtrain doctor` says what is missing".to_owned());
+            lines.push("no devices; `packtrain doctor` says what is missing".to_owned());
         }
         told(lines.join("\n"), json!({ "devices": data }))
     }
@@ -181,9 +181,7 @@ impl AgentContext {
             false => meant,
         };
         if meant.is_empty() {
-            return Err(format!(
-                "there is no device `{word}`; device_list shows all"
-            ));
+            return Err(format!("unknown device `{word}`; device_list shows all"));
         }
         let mut why = Vec::new();
         let mut fitting = Vec::new();
@@ -225,7 +223,7 @@ impl AgentContext {
             ),
             Some(why) => {
                 let mut lost = failed(format!(
-                    "{free}, but the run's journal could not be written to its end: {why}\nhint: its report ends where the journal does; make room on the disk"
+                    "{free}, but the run's journal could not be written completely: {why}\nhint: its report ends where the journal does; make room on the disk"
                 ));
                 lost.structured_content = Some(data);
                 lost
@@ -244,10 +242,10 @@ pub(super) fn with_doubts(mut result: CallToolResult, held: &HeldDevice) -> Call
     result
 }
 
-/// What is said of a lease that is none of the agent's.
+/// The error for a lease that is not the agent's.
 pub(super) fn unknown_lease(handle: &str) -> String {
     let shown: String = handle.chars().take(60).collect();
-    format!("unknown_lease: `{shown}` is no lease of yours, or has ended; device_acquire gives one")
+    format!("unknown_lease: `{shown}` is not your lease, or has ended; device_acquire gives one")
 }
 
 fn requirement(on: Option<&str>) -> Result<Requirement, String> {

@@ -20,7 +20,7 @@ use super::answers::{failed, not_passed, told};
 use super::devices::{unknown_lease, with_doubts};
 use super::ours::{ScreenshotArgs, SnapshotArgs};
 
-/// What takes longer to compare is told less exactly.
+/// What takes longer to compare is reported less exactly.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// How long a look may take.
@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_secs(20);
 const MAX_WAIT_MS: u64 = 50_000;
 /// How long it waits for a text unless it is said.
 const WAIT_MS: u64 = 5_000;
-/// The lines of a screen that are told unless it is said.
+/// The default number of lines of a screen.
 const MAX_LINES: usize = 400;
 
 /// Why something was not done; nothing when the device was let go of.
@@ -89,7 +89,7 @@ impl AgentContext {
         if data["met"] == false {
             let sought = args.wait_for.as_deref().unwrap_or_default();
             let waited = wait.as_secs_f64();
-            text = format!("{sought:?} was not there within {waited:.1} s\n{text}");
+            text = format!("{sought:?} did not appear within {waited:.1} s\n{text}");
         }
         let most = args.max_lines.unwrap_or(MAX_LINES).max(1);
         if is_usual && text.lines().count() <= most {
@@ -109,7 +109,7 @@ impl AgentContext {
             None => return failed(unknown_lease(&args.lease)),
         };
         let Some(Typed::Screen(screen)) = answer.typed else {
-            return failed("the device answered no picture");
+            return failed("the device returned no screenshot");
         };
         let png = screen.screenshot.png.clone();
         let bytes = png.len();

@@ -137,10 +137,10 @@ static DEFINITIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         ),
         own::<AcquireArgs>(
             "device_acquire",
-            "Takes a device for you alone and answers its lease, which every other call names. Waits in a fair queue while it is in use. Give it back with device_release.",
+            "Takes a device for you alone and returns its lease, which every other call names. Waits in a fair queue while it is in use. Give it back with device_release.",
             false,
         )
-        // It opens what it is told to.
+        // It opens what it is given.
         .with_annotations(ToolAnnotations::new().read_only(false)),
         own::<ReleaseArgs>("device_release", "Gives a device back.", false),
         own::<SnapshotArgs>(
@@ -150,13 +150,13 @@ static DEFINITIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         ),
         own::<ActArgs>(
             "act",
-            "Acts on the screen, action by action, stops at the first that fails, and answers once what the screen shows then, or what has changed. An element is named by `ref`, by `role` and `name`, or by `text`, as snapshot shows them, and waited for. type replaces what is there; swipe up shows what lies below. Every tool that you may call is an action, too: {tool, args}.",
+            "Acts on the screen, action by action, stops at the first that fails, and returns once what the screen shows then, or what has changed. An element is named by `ref`, by `role` and `name`, or by `text`, as snapshot shows them, and waited for. type replaces what is there; swipe up shows what lies below. Every tool that you may call is an action, too: {tool, args}.",
             false,
         )
         .with_annotations(ToolAnnotations::new().read_only(false).destructive(true)),
         own::<ScreenshotArgs>(
             "screenshot",
-            "Takes a picture of the screen and answers a link to it. `snapshot` costs far less.",
+            "Takes a screenshot and returns a link to it. `snapshot` costs far less.",
             true,
         ),
         own::<CheckArgs>(
@@ -166,17 +166,17 @@ static DEFINITIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         ),
         own::<StartArgs>(
             "run_start",
-            "Starts trails on devices, all at once, and answers the run at once. A device that you hold is waited for: give it back first.",
+            "Starts trails on devices, all at once, and returns the run at once. A device that you hold is waited for: give it back first.",
             false,
         ),
         own::<WaitArgs>(
             "run_wait",
-            "Waits for a run and answers how it went, or how far it is.",
+            "Waits for a run and returns how it went, or how far it is.",
             true,
         ),
         own::<RunArgs>(
             "run_status",
-            "Answers how far a run is, or how it went.",
+            "Returns how far a run is, or how it went.",
             true,
         ),
         own::<RunArgs>("run_cancel", "Stops a run.", false),

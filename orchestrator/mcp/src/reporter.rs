@@ -8,12 +8,12 @@ use rmcp::{Peer, RoleServer};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval_at};
 
-/// How often a client is told that a call goes on.
+/// How often a client gets progress of a call.
 const EVERY: Duration = Duration::from_secs(10);
 /// The most of a message, in characters.
 const LETTERS: usize = 200;
 
-/// Tells whoever called how it goes on.
+/// Reports progress to the caller.
 pub(super) struct Reporter {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
@@ -25,7 +25,7 @@ impl Reporter {
         Self {
             peer: context.peer.clone(),
             token: context.meta.get_progress_token(),
-            said: watch::Sender::new("still at it".to_owned()),
+            said: watch::Sender::new("still running".to_owned()),
         }
     }
 
@@ -54,7 +54,7 @@ impl Reporter {
             number += 1.0;
             let mut progress = ProgressNotificationParam::new(token.clone(), number);
             progress.message = Some(said.borrow_and_update().clone());
-            // Whoever is gone is not told.
+            // A client that is gone is not told.
             let _ = self.peer.notify_progress(progress).await;
         }
     }

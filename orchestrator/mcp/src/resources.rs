@@ -99,6 +99,6 @@ fn text_of(path: PathBuf) -> Option<String> {
 
 fn unknown(uri: &str) -> ErrorData {
     let shown: String = uri.chars().take(200).collect();
-    let message = format!("there is no resource {shown}");
+    let message = format!("unknown resource {shown}");
     ErrorData::resource_not_found(message, Some(json!({ "uri": shown })))
 }

@@ -37,7 +37,7 @@ impl AgentContext {
             Ok(Checked { is_right, said }) => {
                 let text = match (said.trim(), is_right) {
                     ("", true) => "no mistakes",
-                    ("", false) => return failed("the check broke off"),
+                    ("", false) => return failed("the check did not finish"),
                     (said, _) => said,
                 };
                 told(text, json!({ "ok": is_right, "said": said }))
@@ -188,7 +188,7 @@ impl AgentContext {
         let found = reach.and_then(|reach| holds_trail(reach, &project.root.join(given)));
         found.ok_or_else(|| {
             let shown: String = given.chars().take(200).collect();
-            format!("{shown}: no trail, nor a folder, of the project")
+            format!("{shown}: not a trail or folder of the project")
         })
     }
 }
@@ -203,5 +203,5 @@ fn plain(value: &Value) -> String {
 
 fn unknown_run(handle: &str) -> String {
     let shown: String = handle.chars().take(60).collect();
-    format!("unknown_run: `{shown}` is no run of yours")
+    format!("unknown_run: `{shown}` is not your run")
 }

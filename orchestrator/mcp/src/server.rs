@@ -35,9 +35,9 @@ list-available-tools names all others, and every one can be called by its name o
 
 /// Who asks.
 enum ClientIdentity {
-    /// Whoever is at the other end of a connection.
+    /// The client at the other end of a connection.
     Connected(Arc<Agent>),
-    /// Whoever came over HTTP.
+    /// A client over HTTP.
     Visitor {
         visitor: Visitor,
         project: ProjectKey,
@@ -119,7 +119,7 @@ impl AgentServer {
         if visitor.session().is_none()
             && let Some(agent) = hub.busy_requester(visitor, name).map_err(refused)?
         {
-            // So does whoever has none and has something in hand.
+            // So does a client without one that holds something.
             return Ok(agent);
         }
         let project = hub
@@ -173,10 +173,10 @@ async fn tell(
     }
 }
 
-/// Lists are told whole, so nothing has given out a place to go on from.
+/// Lists are returned whole, so no cursor was ever given out.
 fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match page.and_then(|page| page.cursor) {
-        Some(_) => Err(ErrorData::invalid_params("there is no such cursor", None)),
+        Some(_) => Err(ErrorData::invalid_params("unknown cursor", None)),
         None => Ok(()),
     }
 }
@@ -289,7 +289,7 @@ impl ServerHandler for AgentServer {
         self.desk(&context).await?.cancel_task(&request.task_id)
     }
 
-    /// Whoever answers this has to say that it has prompts.
+    /// A server that answers this has to declare prompts.
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,

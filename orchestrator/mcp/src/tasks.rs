@@ -49,7 +49,7 @@ impl AgentContext {
     /// A run whose id is a task's.
     pub(super) fn known_task(&self, id: &str) -> Result<std::sync::Arc<AgentRun>, ErrorData> {
         let run = self.agent.run(id);
-        run.ok_or_else(|| ErrorData::invalid_params("there is no such task", None))
+        run.ok_or_else(|| ErrorData::invalid_params("unknown task", None))
     }
 }
 

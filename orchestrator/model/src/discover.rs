@@ -52,7 +52,7 @@ pub fn is_trail_file(folder_name: Option<&str>, file_name: &str) -> bool {
     }
 }
 
-/// What a file beside trails is, which is no trail itself.
+/// What a file beside trails is, which is not a trail itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Companion {
     /// packtrain.yaml.
@@ -101,7 +101,7 @@ impl Companion {
     }
 }
 
-/// The form of a trail by a glance at its text; `None` when it is no trail at all, as a workspace's
+/// The form of a trail by a glance at its text; `None` when it is not a trail at all, as a workspace's
 /// configuration is not. A text that is broken may still have a form.
 pub fn form(text: &str) -> Option<Form> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -206,7 +206,7 @@ pub enum RunEvent {
     },
     /// The run was asked to stop.
     StopRequested {
-        /// By what. Journals from before it was told mean an interrupt.
+        /// By what. Without it, as in older journals, an interrupt.
         #[serde(default)]
         by: CancelCause,
     },

@@ -23,7 +23,7 @@ pub enum Outcome {
     },
     /// We could not find out: the device, a tool source or this computer broke.
     Infrastructure {
-        /// Who is to blame. Journals from before it was told mean the device.
+        /// Who is to blame. Without it, as in older journals, the device.
         #[serde(default)]
         blame: Blame,
         /// What happened.
@@ -36,7 +36,7 @@ pub enum Outcome {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unstarted: Vec<String>,
     },
-    /// Not run to the end because it was called off.
+    /// Not run to the end because it was cancelled.
     Cancelled {
         /// Who called it off.
         by: CancelCause,
@@ -65,7 +65,7 @@ pub struct Failure {
     /// Where in the trail file: `trails/login.trail.yaml:12:9`.
     #[serde(default, rename = "failed_at", skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// Whether a tool said that trying again makes no sense.
+    /// Whether a tool said not to retry.
     #[serde(default, rename = "failed_for_good", skip_serializing_if = "is_false")]
     pub fatal: bool,
 }
@@ -91,7 +91,7 @@ pub enum Blame {
     Host,
     /// The configuration: the device cannot have what its cell asks for.
     Configuration,
-    /// Nobody: its host of the farm is gone, or was started anew.
+    /// Nobody: its host on the farm is gone, or was restarted.
     HostLost,
     /// Nobody: its host of the farm was drained and ended it.
     HostDrained,
@@ -220,7 +220,7 @@ pub enum Exit {
     Infrastructure,
     /// Something failed, or needs an agent: 1.
     Failed,
-    /// The request makes no sense: 3. Found before anything runs, so no outcome competes with it.
+    /// Usage error: 3. Found before anything runs, so no outcome competes with it.
     Misuse,
 }
 
@@ -253,7 +253,7 @@ pub struct Verdict {
     pub infrastructure: u32,
     /// Skipped.
     pub skipped: u32,
-    /// Called off.
+    /// Cancelled.
     pub cancelled: u32,
 }
 

@@ -76,7 +76,7 @@ fn config() -> Value {
             "title": text("Title for people; reports show it."),
             "description": text("What the trail is about."),
             "target": text("The app under test: the name of a target, an app id, or an address."),
-            "context": text("What an agent is told beside the steps."),
+            "context": text("What agents should know beside the steps."),
             "priority": text("Priority, as you like to write it: P1."),
             "tags": {
                 "description": "Labels to select trails by.",
@@ -96,7 +96,7 @@ fn config() -> Value {
                 "$ref": "#/$defs/texts",
             },
             "undefined": {
-                "description": "What becomes of a template whose name is not defined: its step fails (error), or it is used as it is written (literal).",
+                "description": "What happens to an undefined template: its step fails (error), or it is left as is (literal).",
                 "enum": ["error", "literal"],
                 "default": "error",
             },
@@ -134,7 +134,7 @@ fn argument() -> Value {
                     "type": { "enum": types, "default": "string" },
                     "description": { "$ref": "#/$defs/text" },
                     "default": {
-                        "description": "What it is when nobody gives it; without one it must be given.",
+                        "description": "The default value; without one the argument is required.",
                         "not": { "type": "null" },
                     },
                     "required": {
@@ -174,7 +174,7 @@ fn trailhead() -> Value {
         "properties": {
             "step": { "description": "Where to, in words.", "$ref": "#/$defs/text" },
             "recording": {
-                "description": "One tool call for each device, {} where nothing is to be done.",
+                "description": "One tool call for each device, {} where there is nothing to do.",
                 "type": "object",
                 "propertyNames": { "$ref": "#/$defs/classifier" },
                 "additionalProperties": {
@@ -196,13 +196,13 @@ fn trailhead() -> Value {
 
 fn step() -> Value {
     json!({
-        "description": "One thing to be done (`step`) or to be true (`verify`).",
+        "description": "One thing to do (`step`) or to verify (`verify`).",
         "type": "object",
         "properties": {
-            "step": { "description": "What is to be done, in words.", "$ref": "#/$defs/text" },
+            "step": { "description": "What to do, in words.", "$ref": "#/$defs/text" },
             "verify": { "description": "What must be true, in words.", "$ref": "#/$defs/text" },
             "recording": {
-                "description": "What was recorded, by device: a list of tool calls, [] where nothing is to be done.",
+                "description": "What was recorded, by device: a list of tool calls, [] where there is nothing to do.",
                 "type": "object",
                 "propertyNames": { "$ref": "#/$defs/classifier" },
                 "additionalProperties": { "type": "array", "items": { "$ref": "#/$defs/call" } },

@@ -79,7 +79,7 @@ pub fn references(text: &str) -> impl Iterator<Item = Reference<'_>> {
 pub(crate) enum ArgsToken<'t> {
     /// `args.name` or `args.name.field`: the name.
     Name(&'t str),
-    /// Something that is no path, such as `args.a + 1`: what is between the braces.
+    /// Something that is not a path, such as `args.a + 1`: what is between the braces.
     Malformed(&'t str),
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn args_tokens(text: &str) -> impl Iterator<Item = ArgsToken<'_>> {
     })
 }
 
-/// Fails with a message when a token that names an argument is no path.
+/// Fails with a message when a token that names an argument is not a path.
 pub(crate) fn check_args_tokens(text: &str) -> Result<(), String> {
     args_tokens(text).try_for_each(|token| match token {
         ArgsToken::Name(_) => Ok(()),
@@ -105,8 +105,8 @@ pub(crate) fn check_args_tokens(text: &str) -> Result<(), String> {
     })
 }
 
-/// The message for a token that is no path.
+/// The message for a token that is not a path.
 pub(crate) fn malformed(body: &str) -> String {
     let token = quoted(&format!("{{{{{body}}}}}"));
-    format!("{token} is no name: a template names a value, it does not compute one")
+    format!("invalid template {token}: expected a name, not an expression")
 }

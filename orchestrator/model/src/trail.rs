@@ -113,7 +113,7 @@ pub struct Parsed {
 impl Trail {
     /// Reads a trail. `source` is the name messages show, usually the path.
     ///
-    /// On failure all mistakes are told that can be told, warnings among them, in the order of the
+    /// On failure all mistakes that can be found are reported, warnings among them, in the order of the
     /// file; at least one is an error.
     pub fn parse(text: &str, source: &str) -> Result<Parsed, Vec<Diagnostic>> {
         parse::parse(Source::new(source, text), &|_| None)

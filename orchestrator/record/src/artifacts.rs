@@ -126,7 +126,7 @@ impl ArtifactStore {
     /// Counts a file that is in the run's folder already, such as a download, among the run's.
     ///
     /// # Errors
-    /// When it is no regular file, or lies elsewhere.
+    /// When it is not a regular file, or lies elsewhere.
     pub fn adopt(&self, kind: ArtifactKind, file: &Path) -> Result<Artifact, RecordError> {
         let about = fs::symlink_metadata(file).map_err(RecordError::disk("read", file))?;
         let below = file.strip_prefix(&self.run).ok();
@@ -151,7 +151,7 @@ impl ArtifactStore {
     /// Moves a file in. Across file systems it is copied and the original removed.
     ///
     /// # Errors
-    /// When it is no regular file, or the disk refuses; the original is still there then.
+    /// When it is not a regular file, or the disk refuses; the original is still there then.
     pub fn take(
         &self,
         session: &SessionId,
@@ -189,7 +189,7 @@ impl ArtifactStore {
         }
     }
 
-    /// Makes an empty file nobody else has.
+    /// Makes a new empty file.
     fn place(
         &self,
         session: &SessionId,

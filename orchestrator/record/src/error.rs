@@ -59,7 +59,7 @@ pub enum RecordError {
         /// The newest known here.
         known: u32,
     },
-    /// A line that is no event.
+    /// A line that is not an event.
     #[error("read {}:{line}", file.display())]
     Line {
         /// The journal.

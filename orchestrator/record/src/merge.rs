@@ -56,7 +56,7 @@ pub enum MergeError {
         /// The other.
         other: PathBuf,
     },
-    /// The runs are no parts of the same plan.
+    /// The runs are not parts of the same plan.
     #[error("{} and {} are of different runs: {what}", one.display(), other.display())]
     Different {
         /// In what they differ.

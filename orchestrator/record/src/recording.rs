@@ -1,6 +1,6 @@
 //! Recordings back into trail files, safe against everybody who writes at the same time.
 //!
-//! The file itself is the lock. Since it is replaced by renaming, whoever waited for it may then
+//! The file itself is the lock. Since it is replaced by renaming, a waiter may then
 //! hold the lock of a file that is gone, and starts over with the one that took its place.
 
 #[cfg(test)]

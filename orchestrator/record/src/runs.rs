@@ -66,7 +66,7 @@ pub enum RunState {
 /// the run's name.
 ///
 /// # Errors
-/// When the disk refuses, which is no reason not to go on with the run.
+/// When the disk refuses, which is not a reason not to go on with the run.
 pub fn mark_latest(root: &Path, run: &RunId) -> Result<(), RecordError> {
     let target = name::run_folder(&run.0)?;
     let pointer = root.join(LATEST);

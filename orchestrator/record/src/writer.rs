@@ -27,7 +27,7 @@ impl JournalWriter {
     /// Makes the run's folder and its empty journal.
     ///
     /// # Errors
-    /// When the id is no plain name, the folder is there already, or the disk refuses.
+    /// When the id is not a plain name, the folder is there already, or the disk refuses.
     pub fn create(root: &Path, run: &RunId) -> Result<Self, RecordError> {
         let folder = root.join(name::run_folder(&run.0)?);
         fs::create_dir_all(root).map_err(RecordError::disk("create", root))?;

@@ -192,7 +192,7 @@ impl<'a> Writer<'a> {
             numbered(name, session.repeat)
         };
         let mut xml = TestCase::new(name, self.status(case));
-        // Two trails of one name, in two folders, are told apart by their paths.
+        // Two trails of one name, in two folders, are distinguished by their paths.
         let named_alike = |other: &&TrailView| other.summary.name == trail.summary.name;
         let class = if self.view.trails.iter().filter(named_alike).count() > 1 {
             &relative(self.here(), &trail.summary.path)
@@ -291,7 +291,7 @@ impl<'a> Writer<'a> {
     fn rerun(&self, trail: &TrailView, attempt: &AttemptView) -> TestRerun {
         let kind = match end(&attempt.status) {
             End::NonSuccess(kind) => kind,
-            // An attempt that was given up is no success, whatever it looks like.
+            // An attempt that was given up is not a success, whatever it looks like.
             End::Success | End::Skipped => NonSuccessKind::Error,
         };
         let mut xml = TestRerun::new(kind);
@@ -355,7 +355,7 @@ enum End {
     NonSuccess(NonSuccessKind),
 }
 
-/// A failure is the app's or the trail's; an error says that nobody knows.
+/// A failure is the app's or the trail's; an error says that the result is unknown.
 fn end(status: &Status) -> End {
     match status {
         Status::NotRun | Status::Unfinished => End::NonSuccess(NonSuccessKind::Error),

@@ -16,7 +16,7 @@ pub enum Mark {
     NeedsAgent,
     /// Begun, and no end is known.
     Unfinished,
-    /// Called off.
+    /// Cancelled.
     Cancelled,
     /// Passed after an attempt that failed.
     Flaky,

@@ -11,7 +11,7 @@ use crate::wording;
 
 /// How many trails the table has: those that went worst.
 const MOST_TRAILS: usize = 200;
-/// How many problems are told of.
+/// How many problems are listed.
 const MOST_PROBLEMS: usize = 50;
 /// How many devices of a problem are named.
 const MOST_NAMED: usize = 6;

@@ -1,4 +1,4 @@
-//! Paths as others find them: relative ones, whoever reads the report and wherever.
+//! Paths as others find them: relative ones, for readers of the report anywhere.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What a device reported of its own accord, as a line a person reads.
+//! What a device reported unprompted, as a line a person reads.
 
 use std::borrow::Cow;
 

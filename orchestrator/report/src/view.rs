@@ -181,7 +181,7 @@ pub enum Status {
 }
 
 impl RunView {
-    /// Folds a journal. Events may stop anywhere; those that make no sense are left out.
+    /// Folds a journal. Events may stop anywhere; invalid ones are left out.
     pub fn from_events(events: impl IntoIterator<Item = Entry>) -> Self {
         fold::fold(events)
     }

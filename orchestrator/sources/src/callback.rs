@@ -203,7 +203,7 @@ fn arguments(spec: Option<&ToolSpec>, name: &str, text: &str) -> Result<Value, S
         .map_err(|error| format!("Failed to deserialize tool call '{name}': {error}"))?;
     let Some(given) = arguments.as_object() else {
         return Err(format!(
-            "Failed to deserialize tool call '{name}': the arguments are no JSON object"
+            "Failed to deserialize tool call '{name}': the arguments are not a JSON object"
         ));
     };
     let Some(spec) = spec else {

@@ -1,4 +1,4 @@
-//! What a source is told with each call: who calls, on which device, where callbacks go. Both
+//! What a source receives with each call: who calls, on which device, where callbacks go. Both
 //! generations' fields stand side by side (docs/tool-sources.md has the table).
 
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ fn target_of(target: &Target, app_ids: &[String]) -> Option<Value> {
     Some(told)
 }
 
-/// What a process is told of the device that it is started for, in its environment.
+/// What a process learns from its environment about the device that it is started for.
 pub(crate) fn device_env(device: &DeviceInfo) -> Vec<(&'static str, String)> {
     vec![
         (

@@ -25,7 +25,7 @@ use crate::supervisor::{SourceStatus, SupervisorOptions};
 
 /// How long after a connection broke the end of its process is waited for.
 const REAP_TIMEOUT: Duration = Duration::from_secs(2);
-/// The least that a server may take to answer anything after a call was called off.
+/// The least that a server may take to answer anything after a call was cancelled.
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The life of a source's processes.
@@ -53,7 +53,7 @@ pub(super) struct Use {
     replica: Replica,
     slot: SlotId,
     _admitted: Option<OwnedSemaphorePermit>,
-    /// The call may act on its device, which is given to nobody else meanwhile.
+    /// The call may act on its device, which is given to no other session meanwhile.
     _device: Arc<Lease>,
 }
 
@@ -205,7 +205,7 @@ impl Source {
         let device = &session.lease.device().id;
         let key = ScopeKey::of(self.scope, device, &session.id);
         let late = || self.unavailable("did not get ready before the session's time was over", &[]);
-        // Whoever waits for a callback holds a place already, here or at another source: one that needed
+        // A caller that waits for a callback holds a place already, here or at another source: one that needed
         // another could wait for ever.
         let mut admitted = is_callback.then_some(None);
         let mut is_wanted = false;
@@ -241,7 +241,7 @@ impl Source {
             let changed = async {
                 match found {
                     // A place is taken once there is somebody to call, and it is looked again: who waits
-                    // for a process keeps nobody from the others.
+                    // for a process does not block the others.
                     Found::Full => {
                         let place = Arc::clone(&self.admission).acquire_owned().await;
                         admitted = Some(place.ok());
@@ -274,7 +274,7 @@ impl Source {
         }
     }
 
-    /// Who the process is for that is started to see what the source has: whoever comes first.
+    /// Who the process is for that is started to list the source's tools: the first caller.
     pub(super) fn first_key(&self) -> ScopeKey {
         match &self.options.first {
             Some((session, device)) => ScopeKey::of(self.scope, device, session),
@@ -339,7 +339,7 @@ impl Source {
         ToolError::Infrastructure {
             blame: Blame::Source,
             cause,
-            hint: Some("`packtrain sources` tells how it is".to_owned()),
+            hint: Some("`packtrain sources` shows its state".to_owned()),
             unstarted: Vec::new(),
         }
     }
@@ -357,7 +357,7 @@ impl Source {
             };
             if tokio::time::timeout(grace, answers).await != Ok(true) {
                 doubt.confirm();
-                let why = "it answered nothing after a call was called off";
+                let why = "it did not answer after a call was cancelled";
                 source.lost(used.slot, used.instance(), why);
             }
         });
@@ -366,7 +366,7 @@ impl Source {
 
 /// What was found for a call.
 enum Found {
-    /// Nobody asked for a process yet.
+    /// No process was requested yet.
     Nothing,
     /// A process that does not answer yet, or again.
     NotYet,

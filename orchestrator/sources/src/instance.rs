@@ -14,7 +14,7 @@ use super::settings::{StopPolicy, Transport};
 /// How often a connection without a process is looked after.
 const CONNECTION_POLL: Duration = Duration::from_millis(200);
 
-/// How long a server may take to learn of calls that were called off before it is ended.
+/// How long a server may take to learn of cancelled calls before it is stopped.
 const TELL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A process that answers.
@@ -26,7 +26,7 @@ pub(super) struct Instance {
     pub(super) log: SourceLog,
     /// What was noticed while it started.
     pub(super) notes: Vec<String>,
-    /// Calls that were called off, after which it has not answered anything yet.
+    /// Cancelled calls, after which it has not answered anything yet.
     pub(super) doubts: watch::Sender<usize>,
     /// Calls under way.
     pub(super) calls: AtomicUsize,
@@ -65,7 +65,7 @@ impl Instance {
         !self.client.is_closed() && *self.doubts.borrow() == 0
     }
 
-    /// Waits until it has answered something after each call that was called off.
+    /// Waits until it has answered something after each cancelled call.
     pub(super) async fn settled(&self) {
         // The sender lives as long as this.
         let _ = self
@@ -75,7 +75,7 @@ impl Instance {
             .await;
     }
 
-    /// Waits until it knows of all calls that were called off, before it is ended. One that reads
+    /// Waits until it knows of all cancelled calls, before it is stopped. One that reads
     /// nothing is ended all the same.
     pub(super) async fn told(&self) {
         let _ = tokio::time::timeout(TELL_TIMEOUT, self.settled()).await;

@@ -53,12 +53,12 @@ pub(crate) struct Callback {
     pub(crate) answer: oneshot::Sender<Result<Answer, CallbackError>>,
 }
 
-/// What a callback does, and so what becomes of it when nobody waits for it any more.
+/// What a callback does, and so what becomes of it when no caller waits for it any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallbackEffect {
     /// It looks at the device: given up at once.
     Look,
-    /// It does something to the device: half of it leaves nobody knows what, so it is finished.
+    /// It does something to the device: half of it would leave an unknown state, so it is finished.
     Act,
     /// It calls other tools: it goes on as long as the call that it belongs to.
     Call,

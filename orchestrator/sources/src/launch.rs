@@ -81,7 +81,7 @@ pub(super) fn command_line(
         LaunchProgram::Script(script) => {
             let path = script
                 .canonicalize()
-                .map_err(|_| format!("the script {} is not there", script.display()))?;
+                .map_err(|_| format!("the script {} does not exist", script.display()))?;
             let mut argv = runtime_of(&path, &path, search_path)?;
             argv.push(path.clone().into_os_string());
             folder = folder.or_else(|| path.parent().map(Path::to_owned));
@@ -162,7 +162,7 @@ fn runtime_of(script: &Path, near: &Path, search_path: &OsStr) -> Result<Vec<OsS
         "ts" | "mts" | "cts" | "js" | "mjs" | "cjs" | "tsx" | "jsx"
     ) {
         return Err(format!(
-            "nothing is known to run {name}: use `command`, or a .ts, .js or .py file"
+            "cannot run {name}: use `command`, or a .ts, .js or .py file"
         ));
     }
     if let Some(bun) = on_path("bun") {

@@ -25,7 +25,7 @@ pub(super) enum Event<P> {
     Lost(SlotId, StartError),
     /// The wait before a start is over.
     Again(SlotId),
-    /// Nobody needs what serves a scope any more.
+    /// What serves a scope is no longer needed.
     Retired(ScopeKey),
     /// Somebody wants the tools to be listed again.
     Relist(Registered),
@@ -40,7 +40,7 @@ pub(super) enum Event<P> {
 /// Something to do.
 pub(super) enum Effect<P> {
     Start(Start),
-    /// End a process that nobody finds any more.
+    /// End a process that no call finds any more.
     Stop(P),
     /// End what still runs, so that it holds no port, and say when the wait before the next start is over.
     Replace {
@@ -111,13 +111,13 @@ impl<P: Clone> SourceLifecycle<P> {
     }
 
     /// Takes in what happened and says what to do about it.
-    #[must_use = "what is not done leaves somebody waiting"]
+    #[must_use = "an effect that is not carried out leaves a caller waiting"]
     pub(super) fn handle(&mut self, event: Event<P>, now: Instant) -> Vec<Effect<P>> {
         let mut todo = Vec::new();
         match event {
             Event::Wanted(key, device) => self.wanted(key, device, &mut todo),
             Event::Started(slot, Ok((process, listing))) => match self.place(slot) {
-                // Whoever it was for is gone.
+                // Its caller is gone.
                 None => todo.push(Effect::Stop(process)),
                 Some((_, _, place)) => {
                     place.life = Life::Ready(process);
@@ -286,7 +286,7 @@ impl<P: Clone> SourceLifecycle<P> {
     }
 }
 
-/// What becomes of processes that nobody finds any more.
+/// What becomes of processes that no call finds any more.
 fn stopped<P: Clone>(pool: Pool<P>) -> Vec<Effect<P>> {
     let processes = pool.slots.iter().filter_map(Slot::process);
     processes.cloned().map(Effect::Stop).collect()

@@ -25,7 +25,7 @@ const MAX_SECRET: usize = 4 * 1024;
 /// Bytes of a file; what comes after is not written.
 const MAX_FILE: u64 = 32 * 1024 * 1024;
 
-/// Is told who wrote a line, and the line without what is secret.
+/// Receives who wrote a line, and the line without secrets.
 pub type LogListener = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 /// The log of one process. Cheap to clone.

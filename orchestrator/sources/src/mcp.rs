@@ -39,9 +39,9 @@ use self::http::HttpClient;
 pub(super) use self::stdio::{STDOUT, Stdin, StdioTransport};
 use super::settings::Protocol;
 
-/// How long a server may take to end a session that it is told is over.
+/// How long a server may take to end a session when asked.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long a connection that nobody uses is kept. Node and uvicorn close theirs after five seconds,
+/// How long an unused connection is kept. Node and uvicorn close theirs after five seconds,
 /// and what is sent at that moment is lost.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -98,7 +98,7 @@ pub(super) enum Wire {
 /// Why there is no connection.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(super) enum ConnectError {
-    /// Nobody is there yet; worth trying again.
+    /// No server is there yet; worth trying again.
     #[error("{0}")]
     NotYet(String),
     /// Somebody is there and says no.
@@ -117,7 +117,7 @@ pub(super) struct McpClient {
     watched: Arc<ProgressCalls>,
     /// As long as the connection is there.
     notices: mpsc::WeakSender<Notice>,
-    /// What the server says unasked; for whoever looks after it.
+    /// The server's notifications, for its supervisor.
     pub(super) told: Option<mpsc::Receiver<Notice>>,
     /// Says when tools change, on connections where that has to be asked for.
     _listening: Option<AbortOnDropHandle<()>>,
@@ -198,7 +198,7 @@ impl McpClient {
         self.peer.is_transport_closed()
     }
 
-    /// Ends the connection; on stdio it closes the server's input. Over HTTP the server is told that
+    /// Ends the connection; on stdio it closes the server's input. Over HTTP the server is notified that
     /// its session is over, as far as it listens.
     pub(super) async fn close(&self) {
         if let Some(mut service) = self.service.lock().await.take() {
@@ -246,7 +246,7 @@ fn streamable_http(
     // The admission of calls is the source's; this is for what goes on besides.
     config.max_concurrent_requests = concurrency.saturating_mul(2).max(64);
     config.custom_headers = all;
-    // A server that is gone is told at once: whoever started it knows whether it comes back.
+    // A lost server is reported at once: its starter knows whether it comes back.
     let mut once = FixedInterval::default();
     once.max_times = Some(1);
     once.duration = Duration::from_millis(100);

@@ -43,7 +43,7 @@ pub(super) enum ContextArgument {
     Forbidden,
 }
 
-/// The `trailblaze://registry` resource; what is no registry is none.
+/// The `trailblaze://registry` resource; what is not a registry is none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct RegistryResource(BTreeMap<String, Map<String, Value>>);
 

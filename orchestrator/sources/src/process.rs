@@ -54,10 +54,10 @@ impl Process {
         let shown = line.program.to_string_lossy();
         let mut program = Program::spawn(command).map_err(|error| match &line.folder {
             Some(folder) if !folder.is_dir() => {
-                format!("its folder {} is not there", folder.display())
+                format!("its folder {} does not exist", folder.display())
             }
             _ if error.kind() == std::io::ErrorKind::NotFound => {
-                format!("there is no program `{shown}`")
+                format!("program `{shown}` not found")
             }
             _ => format!("`{shown}` cannot be started: {error}"),
         })?;
@@ -98,7 +98,7 @@ impl Process {
     pub(super) async fn listener(&self, port: u16) -> Listener {
         let pid = self.pid;
         let looking = tokio::task::spawn_blocking(move || listener(pid, port));
-        // A look that broke off has seen nobody.
+        // An interrupted look has seen no process.
         looking.await.unwrap_or(Listener::Nobody)
     }
 
@@ -132,7 +132,7 @@ enum End {
     Kill,
 }
 
-/// Owns the program until it has ended or nobody wants it any more.
+/// Owns the program until it has ended or it is no longer needed.
 async fn keep(
     mut program: Program,
     reading: AbortOnDropHandle<()>,

@@ -55,9 +55,9 @@ pub(super) fn answer(
     let says_so = !result.is_error;
     let message = match unsuccessful {
         Some(reason) if says_so || reason.is_some() => {
-            reason.unwrap_or_else(|| format!("`{tool}` answered `success: false` and no reason"))
+            reason.unwrap_or_else(|| format!("`{tool}` returned `success: false` without a reason"))
         }
-        _ => text.unwrap_or_else(|| format!("`{tool}` failed and says nothing of it")),
+        _ => text.unwrap_or_else(|| format!("`{tool}` failed without a message")),
     };
     let about = &result.meta.get("trailblaze").cloned().unwrap_or_default();
     let log = result.texts.iter().skip(1).chain(&result.notes);
@@ -79,7 +79,7 @@ pub(super) fn answer(
             log,
             hint: says_so.then(|| {
                 format!(
-                    "`{tool}` answered `success: false`; where that is the app's own answer, \
+                    "`{tool}` returned `success: false`; where that is the app's own answer, \
                      `trailblaze/{SUCCESS_IS_DATA}: true` in the tool's `_meta` says so"
                 )
             }),
@@ -99,7 +99,7 @@ fn objects(result: &CallResult) -> impl Iterator<Item = Value> {
             return None;
         }
         let object = serde_json::from_str(text).ok();
-        // Python writes `NaN` and halves of characters, which are no JSON: it is heard all the same.
+        // Python writes `NaN` and halves of characters, which are not JSON: it is accepted anyway.
         object
             .or_else(|| says_unsuccessful(text).then(|| json!({ "success": false, "error": text })))
     };

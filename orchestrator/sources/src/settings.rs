@@ -41,7 +41,7 @@ pub struct SourceSettings {
     pub restart: RestartPolicy,
     /// How it is asked to end.
     pub stop: StopPolicy,
-    /// How long a call that was called off may go on before its process counts as stuck.
+    /// How long a cancelled call may go on before its process counts as stuck.
     pub cancel_grace: Duration,
     /// Whether callbacks of its tools may run commands of this computer.
     pub host_commands: bool,
@@ -107,7 +107,7 @@ pub enum LaunchProgram {
         server: Result<PathBuf, String>,
         /// The trailmap, beside which a runtime may be installed.
         trailmap: PathBuf,
-        /// Each tool, as the server is told.
+        /// Each tool, as passed to the server.
         tools: Vec<String>,
     },
 }
@@ -156,7 +156,7 @@ pub enum Protocol {
 /// Who shares a process of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Nobody: each session has its own.
+    /// No one: each session has its own.
     Session,
     /// The sessions of a device.
     Device,

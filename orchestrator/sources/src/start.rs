@@ -17,13 +17,13 @@ use super::process::Process;
 use super::settings::{Launch, Port, Protocol, SourceSettings, Transport};
 use crate::supervisor::SupervisorOptions;
 
-/// The address that sources are told to listen on.
+/// The address that sources listen on.
 const HOST: &str = "127.0.0.1";
 /// Where some listen instead.
 const HOST_V6: &str = "[::1]";
 /// Ports that are tried before a source is given up.
 const MAX_PORTS: usize = 5;
-/// How often it is looked whether a source listens, at first and at last.
+/// How often to check whether a source listens, at first and at last.
 const READY_POLL: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 
 /// Lines of a source that did not start that each report has; its log has all.
@@ -219,9 +219,10 @@ impl StartOrder {
 
     async fn http_once(&self, launch: &Launch, log: &SourceLog) -> Result<HttpStart, StartError> {
         let picked = match &self.settings.port {
-            Port::Auto => Some(free_port().map_err(|error| {
-                StartError::new(format!("there is no free port: {error}"), log)
-            })?),
+            Port::Auto => Some(
+                free_port()
+                    .map_err(|error| StartError::new(format!("no free port: {error}"), log))?,
+            ),
             Port::Fixed(port) => Some(*port),
             Port::Printed(_) => None,
         };
@@ -312,7 +313,7 @@ impl StartOrder {
                     // Only who was started is talked to.
                     Listener::Unknown => {
                         let why = format!(
-                            "nothing tells who listens on port {port}: install lsof, or set \
+                            "cannot tell which program listens on port {port}: install lsof, or set \
                              `transport: stdio`"
                         );
                         return Err(HttpStart::Failed(StartError::new(why, log)));

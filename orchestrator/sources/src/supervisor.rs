@@ -45,9 +45,9 @@ pub struct SupervisorOptions {
     pub search_path: OsString,
     /// What must not stand in logs.
     pub redactor: Redactor,
-    /// Who is told what sources write while they write it.
+    /// The receiver of sources' output while they write it.
     pub log_listener: Option<LogListener>,
-    /// What processes are told as their session when they have several.
+    /// The session that processes are given when they have several.
     pub session_prefix: String,
 }
 

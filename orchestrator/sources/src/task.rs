@@ -26,7 +26,7 @@ const LIST_DELAY: Duration = Duration::from_millis(250);
 /// How long a source may take to list its tools.
 const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the supervisor is told.
+/// The supervisor's messages.
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub(crate) source: String,
@@ -47,7 +47,7 @@ pub(crate) struct Listing {
     pub(super) registry: RegistryResource,
 }
 
-/// What the task of a source is told.
+/// The messages to a source's task.
 pub(super) enum Order {
     /// Something happened.
     Handle(Event<Arc<Instance>>),
@@ -91,7 +91,7 @@ impl SourceTask {
         (source, task)
     }
 
-    /// Looks after the source until it is told to end it.
+    /// Supervises the source until it is asked to end it.
     pub(crate) async fn run(mut self, supervisor: Recipient<Listed>) {
         let mut ended = Vec::new();
         self.handle(Event::Wanted(self.source.first_key(), None), &supervisor);

@@ -1,6 +1,6 @@
 //! A tool of a source. Its call owns the receiving end of its invocation: it waits for the server's
 //! answer and serves the callbacks that arrive meanwhile, each through the session's own invoker.
-//! When the call ends the receiver is gone, and late callbacks find nobody.
+//! When the call ends the receiver is gone, and late callbacks find no receiver.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -196,7 +196,7 @@ impl SourceTool {
         ToolError::Infrastructure {
             blame: Blame::Source,
             cause,
-            hint: Some("whether the call had an effect is not known".to_owned()),
+            hint: Some("the call may have taken effect".to_owned()),
             unstarted: Vec::new(),
         }
     }
@@ -209,7 +209,7 @@ impl SourceTool {
     ) -> Result<Answer, ToolError> {
         if let Some(unknown) = delegates.iter().find(|one| !call.invoker.knows(&one.tool)) {
             return Err(ToolError::failed(format!(
-                "`{}` delegates to `{}`, which is no tool; none of its calls was made",
+                "`{}` delegates to the unknown tool `{}`; none of its calls was made",
                 self.spec.name, unknown.tool
             )));
         }
@@ -264,7 +264,7 @@ struct CallbackTotals {
     decisive: Option<ToolError>,
 }
 
-/// What the server has to be told of. Dropped before it is settled, the server is told that nobody
+/// What the server has to be notified of. Dropped before it is settled, the server learns that nobody
 /// waits.
 struct Flight {
     source: Arc<Source>,
@@ -273,7 +273,7 @@ struct Flight {
 }
 
 impl Flight {
-    /// Tells the server that nobody waits any more.
+    /// Tells the server that its caller stopped waiting.
     fn call_off(&mut self, why: &'static str) {
         if let Some((pending, used)) = self.parts.take() {
             self.source.call_off(pending, used, why);
@@ -285,7 +285,7 @@ impl Drop for Flight {
     fn drop(&mut self) {
         // Without a runtime the program ends, and its sources with it.
         if tokio::runtime::Handle::try_current().is_ok() {
-            self.call_off("nobody waits for it any more");
+            self.call_off("no caller waits for it any more");
         }
     }
 }
@@ -327,7 +327,7 @@ impl UnderWay<'_> {
         let total = begun + settings.max_total;
         let callback_timeout = tool.source.callback_timeout();
         let mut serving: Option<Serving<'_>> = None;
-        // One timer for all that may take too long. It is set anew when it goes off, not with each
+        // One timer for all that may take too long. It is reset when it fires, not with each
         // callback: that would cost as much as the callback.
         let pause = settings.call_timeout.min(callback_timeout);
         let first = (begun + pause).min(total).min(call.deadline);
@@ -352,7 +352,7 @@ impl UnderWay<'_> {
                     pending.hear();
                 }
                 Some(callback) = invocation.callbacks.recv(), if serving.is_none() => {
-                    // Whoever sent it may be gone by its turn.
+                    // Its sender may be gone by its turn.
                     if callback.answer.is_closed() {
                         continue;
                     }
@@ -422,7 +422,7 @@ impl UnderWay<'_> {
                 }
             }
             Ending::Cancelled => {
-                flight.call_off("the session was called off");
+                flight.call_off("the session was cancelled");
                 ToolError::Cancelled
             }
             Ending::Deadline => {
@@ -517,7 +517,7 @@ impl CallbackTotals {
         )) = &answer
             && self.decisive.is_none()
         {
-            // What could not be found out is no pass, whatever the tool makes of it.
+            // What could not be found out is not a pass, whatever the tool makes of it.
             self.decisive = Some(error.clone());
         }
         // Who does not wait any more is not told.

@@ -16,7 +16,7 @@ fn sdks(file: &str) -> PathBuf {
         .join(file)
 }
 
-/// Compares a document with the file that is checked in; `PACKTRAIN_BLESS=1` writes it anew.
+/// Compares a document with the file that is checked in; `PACKTRAIN_BLESS=1` rewrites it.
 fn is_checked_in(file: &str, now: &str) {
     let path = sdks(file);
     if std::env::var_os("PACKTRAIN_BLESS").is_some() {

@@ -1,4 +1,4 @@
-//! What a run differs in from what was approved, for the run's own reports. It is told there;
+//! What a run differs in from what was approved, for the run's own reports. It is reported there;
 //! `packtrain compare` judges.
 
 use std::fs;
@@ -14,7 +14,7 @@ use crate::run_files;
 
 /// The folder of approved pictures in a run's folder.
 const APPROVED: &str = "approved";
-/// Changes that are told at a run's end.
+/// Changes that are listed at a run's end.
 const MAX_TOLD: usize = 5;
 
 /// Compares a run's trails that have baselines; `None` when there are none here. Approved pictures that

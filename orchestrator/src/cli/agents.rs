@@ -22,12 +22,12 @@ pub(crate) struct AgentsArgs {
 
 #[derive(Debug, Subcommand)]
 enum AgentsCommand {
-    /// Print a token for one agent over HTTP, which is told apart by it
+    /// Print a token that identifies one agent over HTTP
     Token {
-        /// What to call it: 1 to 64 letters, digits, - and _
+        /// The agent's name: 1 to 64 letters, digits, - and _
         name: String,
     },
-    /// End one: its devices are given back, its runs stop
+    /// Disconnect an agent: its devices are released, its runs stop
     End {
         /// Its id, as `packtrain agents` shows it
         id: String,
@@ -45,15 +45,17 @@ pub(crate) fn run(args: &AgentsArgs, context: &Context) -> Result<Exit, CliError
 
 fn end(id: &str, context: &Context) -> Result<Exit, CliError> {
     let Some(state) = client::running()? else {
-        return Err(CliError::misuse("there is no daemon, so no agent"));
+        return Err(CliError::misuse("no daemon is up"));
     };
     let wants = Request::EndAgent(id.to_owned());
     let asked = client::ask_for(&state.socket, context.project_key(), wants);
     let ended: serde_json::Value = runtime::block_on(asked)?;
     match ended["ended"].as_bool() {
         Some(true) => Ok(Exit::Passed),
-        _ => Err(CliError::misuse(format!("there is no agent `{id}`"))
-            .hint("`packtrain agents` lists them")),
+        _ => {
+            Err(CliError::misuse(format!("unknown agent `{id}`"))
+                .hint("`packtrain agents` lists them"))
+        }
     }
 }
 
@@ -67,7 +69,7 @@ fn list(format: Format, context: &Context) -> Result<Exit, CliError> {
     };
     let (told, rows) = (json!({ "agents": agents }), agents.iter().map(row));
     let heading = ["AGENT", "WHO", "BY", "TOOLSET", "DEVICES", "RUNS", "IDLE"];
-    listed::list(format, told, "nobody is connected", heading, rows);
+    listed::list(format, told, "no agents are connected", heading, rows);
     Ok(Exit::Passed)
 }
 
@@ -77,8 +79,8 @@ fn token(name: &str) -> Result<Exit, CliError> {
         CliError::infrastructure("cannot keep the secret that tokens are made of").because(&error)
     })?;
     let token = tokens.of(name).ok_or_else(|| {
-        CliError::misuse(format!("`{name}` is no name for an agent"))
-            .hint("1 to 64 letters, digits, - and _; and not `owner`")
+        CliError::misuse(format!("invalid agent name `{name}`"))
+            .hint("expected 1 to 64 letters, digits, - and _, and not `owner`")
     })?;
     render::out(&token);
     Ok(Exit::Passed)

@@ -32,15 +32,15 @@ pub(crate) struct ApproveArgs {
     #[arg(long, value_name = "NAME=VALUE,..")]
     cell: Vec<String>,
 
-    /// Only the change with this letter, as `packtrain compare` tells it; repeatable
+    /// Only the change with this letter, as `packtrain compare` shows it; repeatable
     #[arg(long, value_name = "LETTER")]
     cluster: Vec<String>,
 
-    /// Only this part of the picture; repeatable, with --step
+    /// Only this part of the screenshot; repeatable, with --step
     #[arg(long = "box", value_name = "N", requires = "step")]
     boxes: Vec<usize>,
 
-    /// Say what would be written, and write nothing
+    /// Show what would be written without writing it
     #[arg(long)]
     dry_run: bool,
 
@@ -72,8 +72,8 @@ pub(crate) fn run(args: &ApproveArgs, context: &Context) -> Result<Exit, CliErro
     );
     for letter in &selection.letters {
         if !packtrain_compare::runs::approve::has_letter(&compared, letter) {
-            return Err(CliError::misuse(format!("there is no change {letter}"))
-                .hint("`packtrain compare` tells them"));
+            return Err(CliError::misuse(format!("unknown change {letter}"))
+                .hint("`packtrain compare` lists them"));
         }
     }
     let known = |step: &u32| {
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &ApproveArgs, context: &Context) -> Result<Exit, CliErro
         plan.refusals.push(cut_short("the run"));
         plan.approvals.clear();
     }
-    // What could not even be compared is no baseline, and says why.
+    // What could not even be compared is not a baseline, and says why.
     let unknown = compared.not_compared.iter();
     let unknown = unknown.filter(|one| one.step.is_some());
     plan.refusals.extend(unknown.cloned());
@@ -135,7 +135,7 @@ fn apply(
     if args.prune {
         // A run that did not get to its end, or a part of it, does not say what is no more.
         if !recorded.is_whole || !plan.refusals.is_empty() {
-            refused.push("nothing is removed: not all of the run can be relied on".to_owned());
+            refused.push("nothing is removed: the run is incomplete".to_owned());
         } else {
             let narrowed = narrowed(&recorded.options);
             for (trail, known) in &plan.known {
@@ -171,7 +171,7 @@ fn apply(
         render::say(&format!("refused: {line}"));
     }
     if done + gone == 0 && refused.is_empty() {
-        render::say("nothing to approve: all is as its baselines");
+        render::say("nothing to approve: everything matches its baselines");
     }
     Ok(match refused.is_empty() {
         true => Exit::Passed,
@@ -193,8 +193,8 @@ impl ApproveArgs {
             let mut values = BTreeMap::new();
             for part in text.split(',') {
                 let Some((name, value)) = part.split_once('=') else {
-                    return Err(CliError::misuse(format!("`--cell {text}` is not a cell"))
-                        .hint("write it as NAME=VALUE,NAME=VALUE"));
+                    return Err(CliError::misuse(format!("invalid --cell `{text}`"))
+                        .hint("expected NAME=VALUE,NAME=VALUE"));
                 };
                 values.insert(name.trim().to_owned(), value.trim().to_owned());
             }

@@ -26,10 +26,10 @@ use crate::{matrix, names, render, runtime, trails};
 #[command(
     after_help = "An unknown tool is a warning when a tool source is configured, which may have it; \
 --tools starts the sources to find out. Exit code 3 when there are mistakes, 2 when a source that \
---tools started has nothing to say."
+--tools starts does not list its tools."
 )]
 pub(crate) struct CheckArgs {
-    /// Trail files, or folders that hold some [default: the configured trailsDir]
+    /// Trail files, or folders of them [default: the configured trailsDir]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 

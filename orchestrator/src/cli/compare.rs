@@ -17,9 +17,9 @@ use crate::{render, reports};
 
 /// What stands for no run but what was approved.
 const BASELINES: &str = "baselines";
-/// Places of one change that are told.
+/// Places of one change that are listed.
 const MAX_PLACES: usize = 6;
-/// Boxes of one picture that are told.
+/// Boxes of one picture that are listed.
 const MAX_BOXES: usize = 4;
 
 #[derive(Debug, Args)]
@@ -55,7 +55,7 @@ pub(crate) struct CompareArgs {
 enum FailOn {
     /// How a trail ended.
     Outcome,
-    /// What a screen holds.
+    /// Content of screens.
     Tree,
     /// Layout defects.
     Defect,

@@ -25,7 +25,7 @@ const IDLE_MINUTES: u64 = 10;
 const MOST_LOG: u64 = 1024 * 1024;
 /// How long a daemon may take to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often it is looked whether it has.
+/// How often to check whether it has.
 const STOP_POLL: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(crate) struct DaemonArgs {
 
 #[derive(Debug, Args)]
 struct Serving {
-    /// End after so many minutes without anybody; 0 is never [default: 10, in a terminal never]
+    /// Stop after this many idle minutes; 0 is never [default: 10, in a terminal never]
     #[arg(long, value_name = "MINUTES")]
     idle: Option<u64>,
 
@@ -55,22 +55,22 @@ struct Serving {
 
 #[derive(Debug, Subcommand)]
 enum DaemonCommand {
-    /// Start it, if it is not there
+    /// Start the daemon, unless it runs
     Start {
         /// Do not wait until it is up
         #[arg(long, hide = true)]
         detach: bool,
-        /// End after so many minutes without anybody; 0 is never [default: 10]
+        /// Stop after this many idle minutes; 0 is never [default: 10]
         #[arg(long, value_name = "MINUTES")]
         idle: Option<u64>,
     },
-    /// Say whether it is there, and where agents reach it over HTTP
+    /// Show whether it runs, and where agents reach it over HTTP
     Status {
         /// How to print it; JSON has the token
         #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
         format: Format,
     },
-    /// End it; devices are given back, sessions and runs of agents end
+    /// Stop it: devices are released, sessions and runs of agents end
     Stop,
 }
 
@@ -111,13 +111,13 @@ pub(crate) fn run(args: &DaemonArgs, context: &Context) -> Result<Exit, CliError
     }
 }
 
-/// Starts one that outlives whoever asked: this process ends at once, and the daemon is nobody's child.
+/// Starts one that outlives its caller: this process ends at once, and the daemon has no parent.
 fn start(idle: Option<u64>) -> Result<(), CliError> {
     let failed =
         |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);
     let place = Place::of_user()?;
     place.prepare()?;
-    // Whoever is ending may still have something to say.
+    // A daemon that is ending may still have something to say.
     let log = std::fs::File::options()
         .create(true)
         .append(true)
@@ -155,7 +155,7 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
                 listed::data(json!({ "running": false }));
             }
             (Format::Text, true) => render::say("the daemon is starting or ending"),
-            (Format::Text, false) => render::say("there is no daemon; `packtrain mcp` starts one"),
+            (Format::Text, false) => render::say("no daemon is up; `packtrain mcp` starts one"),
         }
         return Ok(Exit::Passed);
     };
@@ -201,18 +201,18 @@ async fn stop(project: ProjectKey) -> Result<Exit, CliError> {
                 client::ask(&state.socket, project.clone(), Request::Stop).await?;
                 told = Some(state.pid);
             }
-            // One that is starting is told once it can be.
+            // One that is starting is asked once it can be.
             (None, _) if place.is_taken() => {}
             (None, Some(_)) => return Ok(Exit::Passed),
             (None, None) => {
-                render::say("there is no daemon");
+                render::say("no daemon is up");
                 return Ok(Exit::Passed);
             }
         }
         if begun.elapsed() >= STOP_TIMEOUT {
             let process = told.map_or_else(String::new, |pid| format!(", process {pid},"));
             return Err(CliError::infrastructure(format!(
-                "the daemon{process} did not end within {} s",
+                "the daemon{process} did not stop within {} s",
                 STOP_TIMEOUT.as_secs()
             )));
         }

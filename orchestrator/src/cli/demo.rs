@@ -39,7 +39,7 @@ pub(crate) struct DemoArgs {
     #[arg(long)]
     headed: bool,
 
-    /// Run more configurations of a shop that lacks a link in some of them, to see how a difference is told
+    /// Also run configurations in which the shop lacks a link, to see how differences are reported
     #[arg(long)]
     differences: bool,
 
@@ -47,7 +47,7 @@ pub(crate) struct DemoArgs {
     #[arg(long)]
     open: bool,
 
-    /// Say nothing but failures and the end
+    /// Show only failures and the summary
     #[arg(short, long)]
     quiet: bool,
 }
@@ -137,7 +137,7 @@ fn tool_source(config: &Config) -> Result<Option<McpServer>, CliError> {
     let folders = std::env::split_paths(&path);
     let mut nodes = folders.map(|folder| folder.join("node"));
     let Some(node) = nodes.find(|node| node.is_file()) else {
-        render::say("Node is not installed, so the demo does without its tool source");
+        render::say("Node is not installed, so the demo runs without its tool source");
         return Ok(None);
     };
     let output = &config.run.output_dir;

@@ -21,7 +21,7 @@ pub(crate) struct DevicesArgs {
     #[command(subcommand)]
     command: Option<network::NetworkCommand>,
 
-    /// Then print each device that appears or vanishes, until Ctrl-C
+    /// Keep printing devices that appear or disappear, until Ctrl-C
     #[arg(long)]
     watch: bool,
 

@@ -18,7 +18,7 @@ use crate::{render, runtime};
 install for a user. Browsers, Node and adb come from the system's packages."
 )]
 pub(crate) struct DoctorArgs {
-    /// Install what can be installed without being root
+    /// Install what can be installed without root
     #[arg(long)]
     fix: bool,
 
@@ -79,9 +79,9 @@ fn daemon() -> Option<Finding> {
         needed: false,
         state: match lacking.is_empty() {
             true => State::Found(looks),
-            false => State::Unusable(format!("{looks}, and not in {}", lacking.join(":"))),
+            false => State::Unusable(format!("{looks}, but not in {}", lacking.join(":"))),
         },
-        remedy: "`packtrain daemon stop`: the next one has the PATH of whoever starts it"
+        remedy: "`packtrain daemon stop`: the next one uses the PATH of the process that starts it"
             .to_owned(),
     })
 }

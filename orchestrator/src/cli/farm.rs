@@ -29,29 +29,29 @@ pub(crate) struct FarmArgs {
 enum FarmCommand {
     /// Start a farm here: its server, its broker, and this computer's devices
     Up(up::UpArgs),
-    /// Be one of the farm's brokers, which give devices to runs
+    /// Run one of the farm's brokers, which assign devices to runs
     Broker(broker::BrokerArgs),
-    /// Print a token with which a computer joins the farm
+    /// Print a token that lets a computer join the farm
     Token(token::TokenArgs),
     /// Join a farm with a token
     Join(join::JoinArgs),
-    /// Print or write the configuration of servers of your own
+    /// Print or write the configuration for your own servers
     Config(config::ConfigArgs),
     /// List the devices of all hosts
     Devices(look::LookArgs),
     /// List the hosts
     Hosts(look::LookArgs),
-    /// List the runs, with what runs, what waits and why
+    /// List the runs: what is running, what waits and why
     Queue(look::LookArgs),
-    /// Say which devices match an expression, and what the others lack
+    /// Show which devices match an expression, and what the others lack
     Why(look::WhyArgs),
-    /// Let a host take nothing new
+    /// Stop giving a host new sessions
     Drain(act::DrainArgs),
     /// Take a device out of service
     Quarantine(act::QuarantineArgs),
-    /// Say what is wrong with the farm
+    /// Show what is wrong with the farm
     Doctor(doctor::DoctorArgs),
-    /// Play a whole farm on this computer, kill parts of it, and judge what is left
+    /// Simulate a farm on this computer, kill parts of it, and check the result
     Rehearse(Box<rehearse::RehearseArgs>),
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn expression(text: &str) -> Result<Requirement, String> {
     Requirement::parse(text).map_err(|error| error.to_string())
 }
 
-/// What people are told of a server that stores nothing.
+/// The message about a server that stores nothing.
 pub(crate) fn not_storing(why: &str) -> String {
-    format!("the farm's server stores nothing: {why}; is its disk full? Its log says more")
+    format!("the farm's server cannot store anything: {why}; is its disk full? See its log")
 }

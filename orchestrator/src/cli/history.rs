@@ -31,7 +31,7 @@ pub(super) fn run(root: &Path, trail: &str, format: Format) -> Result<Exit, CliE
         }
     }
     if past.is_empty() && unread.is_empty() {
-        return Err(CliError::misuse(format!("no run has a trail `{trail}`"))
+        return Err(CliError::misuse(format!("no run has trail `{trail}`"))
             .hint("`packtrain runs` lists the trails of each"));
     }
     let histories = histories(&past);

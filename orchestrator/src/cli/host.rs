@@ -50,7 +50,7 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "URL", env = "PACKTRAIN_FARM")]
     farm: Option<String>,
 
-    /// What lets this computer in, the first time
+    /// The token that lets this computer join, needed once
     #[arg(
         long,
         requires = "farm",
@@ -60,7 +60,7 @@ pub(crate) struct HostArgs {
     )]
     token: Option<String>,
 
-    /// What the host is called [default: the computer's name]
+    /// The host's name [default: the computer's name]
     #[arg(long, value_name = "NAME")]
     name: Option<HostName>,
 
@@ -80,19 +80,19 @@ pub(crate) struct Offer {
     )]
     pub(crate) devices: Vec<String>,
 
-    /// What its devices are called: lab=berlin; repeatable
+    /// A label of its devices: lab=berlin; repeatable
     #[arg(long = "label", value_name = "KIND=WORD", value_parser = label)]
     pub(crate) labels: Vec<(String, String)>,
 
-    /// How many sessions at once [default: as many as the devices take]
+    /// How many sessions at once [default: as many as the devices allow]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) sessions: Option<u32>,
 
-    /// How many of these in browsers [default: by memory and cores]
+    /// How many of them in browsers [default: by memory and cores]
     #[arg(long, value_name = "N")]
     pub(crate) browsers: Option<u32>,
 
-    /// Let trails of anybody on the farm run commands of this computer
+    /// Let any trail on the farm run commands on this computer
     #[arg(long = "allow-commands")]
     pub(crate) allows_commands: bool,
 }
@@ -152,7 +152,7 @@ impl Offer {
         let is_awaited = |word: &&String| {
             let platform = word.split('/').next().unwrap_or_default().parse();
             matches!(platform, Ok(Platform::Android | Platform::Ios))
-                // What is the matter with it is told.
+                // Its problem is reported.
                 && !(unusable.iter()).any(|device| word.ends_with(&device.serial))
                 && !(known.iter()).any(|device| {
                     device.id.to_string() == **word || device.id.platform().as_str() == *word
@@ -187,7 +187,7 @@ pub(crate) async fn serve_on(
     };
     tokio::select! {
         served = serve(config, name, offer, &farm, stop) => served,
-        () = overdue => Err(CliError::infrastructure("the host did not end in time")),
+        () = overdue => Err(CliError::infrastructure("the host did not stop in time")),
     }
 }
 
@@ -217,7 +217,7 @@ async fn serve(
     };
     let (present, awaited) = offer.words(&known(&wiring), wiring.unusable());
     for word in &awaited {
-        render::say(&format!("{word} is not here yet; it is offered once it is"));
+        render::say(&format!("{word} is not connected yet; offered once it is"));
     }
     let chosen = match present.is_empty() && !awaited.is_empty() {
         true => Vec::new(),
@@ -325,7 +325,8 @@ fn label(text: &str) -> Result<(String, String), String> {
 /// The computer's name, as far as it can be a host's.
 pub(crate) fn own_name() -> Result<HostName, CliError> {
     let unknown = || {
-        CliError::misuse("this computer's name cannot be a host's").hint("name it with `--name`")
+        CliError::misuse("this computer's name is not a valid host name")
+            .hint("name it with `--name`")
     };
     let name = nix::unistd::gethostname().map_err(|_| unknown())?;
     host_name(&name.to_string_lossy()).ok_or_else(unknown)
@@ -345,7 +346,7 @@ fn host_name(computer: &str) -> Option<HostName> {
 /// Where bundles and files of runs are kept, for all hosts of a user.
 pub(crate) fn cache_folder() -> Result<PathBuf, CliError> {
     wiring::cache_folder().ok_or_else(|| {
-        CliError::infrastructure("there is no folder for what runs bring")
+        CliError::infrastructure("no folder for the files of runs")
             .hint("set XDG_CACHE_HOME or HOME")
     })
 }

@@ -47,7 +47,7 @@ pub(crate) struct SnapshotArgs {
     #[arg(short, long, value_name = "DEVICE")]
     device: Option<String>,
 
-    /// Open this address first (web)
+    /// Open this URL first (web)
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 
@@ -55,11 +55,11 @@ pub(crate) struct SnapshotArgs {
     #[arg(long)]
     bounds: bool,
 
-    /// Save a picture of the screen too
+    /// Save a screenshot too
     #[arg(long, value_name = "FILE")]
     screenshot: Option<std::path::PathBuf>,
 
-    /// Connect the device anew, though a daemon has it
+    /// Connect the device without the daemon, even when it runs
     #[arg(long)]
     no_daemon: bool,
 
@@ -71,7 +71,7 @@ pub(crate) struct SnapshotArgs {
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(
-    after_help = "The calls that the tool makes are shown while it makes them, and so is what its source prints.\n
+    after_help = "The calls that the tool makes are shown as it makes them, along with the output of its source.\n
 Examples:
   packtrain tool web_verifyTextVisible text=Welcome -d web/desktop --url http://localhost:8080
   packtrain tool tapOnElementWithText text='Create account' -d virtual:android --app com.example.shop
@@ -93,7 +93,7 @@ pub(crate) struct ToolArgs {
     #[arg(short, long, value_name = "DEVICE")]
     device: Option<String>,
 
-    /// Open this address first (web)
+    /// Open this URL first (web)
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 
@@ -101,14 +101,14 @@ pub(crate) struct ToolArgs {
     #[arg(long, value_name = "APP", conflicts_with = "url")]
     app: Option<String>,
 
-    /// Connect the device anew, though a daemon has it
+    /// Connect the device without the daemon, even when it runs
     #[arg(long)]
     no_daemon: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum ToolCommand {
-    /// Make a tool source in TypeScript or Python, with a test and a trail
+    /// Create a tool source in TypeScript or Python, with a test and a trail
     New(scaffold::NewArgs),
 }
 
@@ -206,7 +206,7 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
             Ok(())
         },
     )?;
-    // Behind what was told meanwhile.
+    // After what was printed meanwhile.
     if let Some(answer) = answer {
         if let Some(text) = answer.text {
             render::out(&text);
@@ -237,7 +237,7 @@ struct DeviceRequest<'a> {
     device: Option<&'a String>,
     /// Whether it shall not be the daemon's.
     no_daemon: bool,
-    /// What others are told who has it.
+    /// The holder's name, as others see it.
     holder: &'static str,
 }
 
@@ -249,8 +249,8 @@ struct Chosen {
     wiring: Option<Wiring>,
 }
 
-/// That the daemon has given none of these phones to somebody: whoever connects them besides drives them
-/// under that one's hands.
+/// That the daemon has lent none of these phones: a second connection would drive them
+/// under their holder's hands.
 ///
 /// # Errors
 /// When it has.
@@ -400,7 +400,7 @@ async fn one_session(
     worked
 }
 
-/// An outcome that is no pass, as the command's error.
+/// An outcome that is not a pass, as the command's error.
 fn told(outcome: Outcome) -> CliError {
     let hint = outcome.hint().map(str::to_owned);
     let message = outcome.message().unwrap_or_default();

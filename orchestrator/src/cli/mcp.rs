@@ -26,8 +26,8 @@ const INTERNAL_ERROR: i32 = -32_603;
 #[derive(Debug, Args)]
 #[command(after_help = "An agent starts it:\n
   claude mcp add packtrain -- packtrain mcp\n
-docs/agents.md shows how others do. It is a pipe to the daemon of this user, which it starts when there \
-is none; what the agent holds goes back when the pipe breaks.")]
+docs/agents.md has other agents. It is a pipe to this user's daemon, which it starts if needed; what \
+the agent holds is released when the pipe breaks.")]
 pub(crate) struct McpArgs {
     /// Equip this toolset from the start
     #[arg(long, value_name = "NAME")]

@@ -33,7 +33,7 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     written: WrittenArgs,
 
-    /// Put every picture into the HTML report, however large that gets
+    /// Embed every screenshot in the HTML report, regardless of size
     #[arg(long)]
     single_file: bool,
 
@@ -75,13 +75,13 @@ impl WrittenArgs {
 
 #[derive(Debug, Subcommand)]
 enum ReportCommand {
-    /// Make one run of the parts that several machines ran
+    /// Merge the parts that several machines ran into one run
     Merge(MergeArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// How this trail went over the runs, on each device and configuration
+    /// Show this trail's results across runs, by device and configuration
     #[arg(long, value_name = "NAME")]
     trail: Option<String>,
 

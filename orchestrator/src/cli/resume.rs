@@ -23,8 +23,8 @@ use crate::shutdown::Interrupts;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A run on a farm outlives its process: its sessions that have ended are read \
-again, those that have not are asked for again. The journal is written anew, whole.
+    after_help = "A run on a farm outlives its process: sessions that have ended are read again, the \
+others are requested again. The journal is rewritten as a whole.
 
 Examples:
   packtrain resume 20261122-203621-9x3p
@@ -38,7 +38,7 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "URL")]
     farm: Option<String>,
 
-    /// A secret of the run, once more: they are stored nowhere; repeatable
+    /// A secret of the run, given again since secrets are not stored; repeatable
     #[arg(long, value_name = "NAME[=VALUE]", value_parser = secret)]
     secret: Vec<(String, String)>,
 
@@ -54,7 +54,7 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Events as lines of JSON on standard output (json), or progress for people (text)
+    /// Progress for people (text), or events as lines of JSON on standard output (json)
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 
@@ -81,7 +81,7 @@ async fn resume(
     }
     let config = context.config(flags)?.config;
     let output = std::path::absolute(&config.run.output_dir)
-        .map_err(|error| CliError::misuse("the folder for runs makes no sense").because(&error))?;
+        .map_err(|error| CliError::misuse("invalid folder for runs").because(&error))?;
     let found = find_run(&output, &args.run).unwrap_or_default();
     let name = found.file_name().unwrap_or(args.run.as_ref());
     let run = RunId(name.to_string_lossy().into_owned());
@@ -97,7 +97,7 @@ async fn resume(
         CliError::misuse(format!(
             "the farm has no run {run} that could be carried on"
         ))
-        .hint("it has come to its end, or is older than a day; `packtrain farm queue` lists runs")
+        .hint("it has ended, or is older than a day; `packtrain farm queue` lists runs")
     };
     let manifest = manifest.ok_or_else(unknown)?;
     let resume = manifest.resume.clone().ok_or_else(unknown)?;
@@ -130,7 +130,7 @@ async fn resume(
     super::run::farm::resume(prepared, link, manifest, resume, folder, interrupts).await
 }
 
-/// The run's own request, with what is said anew.
+/// The run's own request, with what is given again.
 fn request(
     args: ResumeArgs,
     arguments: &[String],
@@ -174,7 +174,7 @@ fn check_secrets(args: &ResumeArgs, manifest: &Manifest) -> Result<(), CliError>
         return Ok(());
     };
     Err(CliError::misuse(format!(
-        "the run has secrets that are stored nowhere: {}",
+        "the run has secrets, which are not stored: {}",
         missing.join(", ")
     ))
     .hint(format!("give them again: --secret {first}")))

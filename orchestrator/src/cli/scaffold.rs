@@ -33,8 +33,8 @@ const NONE: [&str; 4] = ["[]", "{}", "null", "~"];
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Makes tools/NAME with a server, a tool, its test and a trail that calls it, and adds the \
-server to packtrain.yaml, which it makes where there is none.\n\nExamples:
+    after_help = "Creates tools/NAME with a server, a tool, its test and a trail that calls it, and \
+adds the server to packtrain.yaml, which is created if missing.\n\nExamples:
   packtrain tool new --lang py shop_openForm
   packtrain tool new --lang ts shop_openForm --sdk packtrain-sdk-0.1.0.tgz"
 )]
@@ -93,7 +93,7 @@ impl Language {
         }
     }
 
-    /// What its package manager is told to install as the SDK.
+    /// What its package manager installs as the SDK.
     fn sdk(self, given: Option<&str>, here: &Path) -> Result<String, CliError> {
         let version = env!("CARGO_PKG_VERSION");
         let path = given
@@ -103,17 +103,19 @@ impl Language {
             .map(|path| path.canonicalize())
             .transpose()
             .map_err(|error| CliError::misuse("cannot read --sdk").because(&error))?;
-        let what = "give a version, as `1.2.3`, or the path of the SDK's folder or package";
+        let what = "expected a version such as `1.2.3`, or the path of the SDK's folder or package";
         if let (Some(given), None) = (given, &path)
             && !is_version(given)
         {
-            let error = CliError::misuse(format!("--sdk {given:?} is neither there nor a version"));
+            let error = CliError::misuse(format!(
+                "invalid --sdk {given:?}: neither a path nor a version"
+            ));
             return Err(error.hint(what));
         }
         if let Some(path) = &path
             && !self.is_package(path)
         {
-            let error = CliError::misuse(format!("{} is no SDK", path.display()));
+            let error = CliError::misuse(format!("invalid --sdk {}: not an SDK", path.display()));
             return Err(error.hint(what));
         }
         if let (Self::Ts, Some(path)) = (self, &path)
@@ -191,26 +193,26 @@ pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Exit, CliError> {
     }
     // Its name is that of a file and of a function, beside `server` and what languages know.
     if !name.contains('_') || name.starts_with("test_") {
-        let error = CliError::misuse(format!("`{name}` is not written like `app_verbNoun`"));
+        let error = CliError::misuse(format!("invalid name `{name}`: expected `app_verbNoun`"));
         return Err(error.hint("begin with the app: `myapp_signIn`"));
     }
     let workspace = context.workspace(Flags::default())?;
     if let Some(tool) = workspace.registry.get(name) {
         let whose = &tool.spec().origin;
         return Err(CliError::misuse(format!(
-            "`{name}` is a tool already, of {whose}"
+            "tool `{name}` already exists in {whose}"
         )));
     }
     let mut sources = workspace.config.mcp_servers.iter();
     if sources.any(|known| known.name == *name) {
         return Err(CliError::misuse(format!(
-            "`{name}` is a tool source already"
+            "tool source `{name}` already exists"
         )));
     }
     let folder = workspace.root.join(TOOLS).join(name);
     if folder.exists() {
         return Err(CliError::misuse(format!(
-            "{} is there already",
+            "{} already exists",
             folder.display()
         )));
     }

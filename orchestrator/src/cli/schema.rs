@@ -15,8 +15,8 @@ use crate::render;
   packtrain schema trail > trail.schema.json
   # yaml-language-server: $schema=./trail.schema.json")]
 pub(crate) struct SchemaArgs {
-    /// Of what
-    #[arg(value_enum)]
+    /// What to describe
+    #[arg(value_enum, value_name = "KIND")]
     of: Of,
 }
 

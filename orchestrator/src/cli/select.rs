@@ -51,7 +51,7 @@ pub(crate) fn select(
         let (other, unconfigured): (Vec<_>, Vec<_>) = known
             .into_iter()
             .partition(|device| !wiring.is_default_browser(&device.id));
-        // The browser that nobody configured stands in for devices, it is none besides them.
+        // The unconfigured browser stands in for devices, it is not one besides them.
         return match (other.is_empty(), unconfigured.is_empty()) {
             (false, _) => Ok(other),
             (true, false) => Ok(unconfigured),
@@ -63,7 +63,7 @@ pub(crate) fn select(
             [] => Err(none(wiring)),
             [only] => Ok(vec![only.clone()]),
             several => Err(
-                CliError::misuse(format!("which device? There are {}", names(several)))
+                CliError::misuse(format!("several devices match: {}", names(several)))
                     .hint("choose with -d, or run on all of them with --all-devices"),
             ),
         };
@@ -141,7 +141,7 @@ fn matching<'a>(
                     let lack = wiring
                         .simulators_lack()
                         .filter(|_| platform == Platform::Ios);
-                    CliError::misuse(format!("there is no {platform} device"))
+                    CliError::misuse(format!("no {platform} device found"))
                         .hint(lack.unwrap_or("`packtrain doctor` says what is missing"))
                 }
             });
@@ -157,17 +157,17 @@ fn matching<'a>(
         [_] => Ok(partly),
         [] => {
             let ids: Vec<_> = known.iter().map(|device| device.id.to_string()).collect();
-            let error = CliError::misuse(format!("there is no device `{wanted}`"));
+            let error = CliError::misuse(format!("unknown device `{wanted}`"));
             if ids.is_empty() {
                 return Err(none(wiring));
             }
             let meant = did_you_mean(wanted, ids.iter().map(String::as_str));
-            Err(error.hint(meant.unwrap_or_else(|| format!("there are {}", ids.join(", ")))))
+            Err(error.hint(meant.unwrap_or_else(|| format!("available: {}", ids.join(", ")))))
         }
         several => {
             let several: Vec<_> = several.iter().map(|device| (*device).clone()).collect();
             Err(CliError::misuse(format!(
-                "`{wanted}` may be any of {}",
+                "ambiguous device `{wanted}`: {}",
                 names(&several)
             )))
         }
@@ -183,7 +183,7 @@ fn names(devices: &[DeviceInfo]) -> String {
 }
 
 fn none(wiring: &Wiring) -> CliError {
-    let error = CliError::infrastructure("there is no device to run on");
+    let error = CliError::infrastructure("no device to run on");
     match wiring.found().browser {
         None => error.hint(format!("no browser was found; {}", wiring.browser_remedy())),
         Some(_) => error.hint("`packtrain doctor` says what is missing"),

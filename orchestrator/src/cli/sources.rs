@@ -20,15 +20,15 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --watch or --run, every source is started, asked for its tools, and ended. \
-Exit code 2 when one of them does not start."
+    after_help = "Without --watch or --run, every source is started, asked for its tools, and \
+stopped. Exit code 2 when one of them does not start."
 )]
 pub(crate) struct SourcesArgs {
     /// Show the sources of a run instead: its id, or `latest`
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
 
-    /// Show them again and again until the run ends [run: latest unless --run is given]
+    /// Keep showing them until the run ends [run: latest unless --run is given]
     #[arg(long)]
     watch: bool,
 
@@ -91,7 +91,7 @@ fn of_run(args: &SourcesArgs, folder: &Path) -> Result<Exit, CliError> {
         }
         if !is_running(status.pid) {
             return Err(CliError::infrastructure("the run was killed")
-                .hint("what is shown is how its sources were last; they ended with it"));
+                .hint("this is the last known state of its sources; they ended with it"));
         }
         #[expect(
             clippy::disallowed_methods,
@@ -113,7 +113,7 @@ fn read(folder: &Path) -> Result<RunStatus, CliError> {
     let path = folder.join(STATUS_FILE);
     let text = std::fs::read_to_string(&path).map_err(|error| {
         CliError::misuse(format!(
-            "{} used no tool sources, or is no run",
+            "{} used no tool sources, or is not a run",
             folder.display()
         ))
         .because(&error)

@@ -30,8 +30,8 @@ pub(crate) struct ToolsArgs {
     #[arg(long, value_name = "PLATFORM")]
     platform: Option<Platform>,
 
-    /// All tools as this device has them, those of tool sources too, which are started for it; says
-    /// why one is not usable or not shown to agents
+    /// All tools for this device, with those of tool sources, which are started for it; shows why
+    /// one is not usable or not shown to agents
     #[arg(short, long, value_name = "DEVICE", conflicts_with = "platform")]
     device: Option<String>,
 
@@ -63,10 +63,7 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
         let finding = select::found(wanted, &loaded.config, false);
         let (wiring, chosen) = interrupts.interruptible(finding).await?;
         let Some(device) = chosen.first().cloned() else {
-            return Err(CliError::misuse(format!(
-                "there is no device `{}`",
-                words[0]
-            )));
+            return Err(CliError::misuse(format!("unknown device `{}`", words[0])));
         };
         let purpose = SourceStartOptions::on(device.clone(), &loaded.root);
         let sources = RunningSources::start(&loaded.config, tools.registry, purpose);

@@ -16,7 +16,7 @@ use crate::{render, runtime};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A toolset says which tools an agent is offered, and holds notes on them. Agents build toolsets \
+    after_help = "A toolset defines which tools an agent is offered, and holds notes on them. Agents build toolsets \
 with the tool `build-toolset`; they are files: toolsets/NAME.json in the project's folder, or in \
 ~/.config/packtrain without a project. Those of the configuration and of YAML files are listed too.\n\
 A tool whose definition has changed since it was chosen is neither offered nor called until it is accepted."
@@ -32,16 +32,16 @@ pub(crate) struct ToolsetsArgs {
 
 #[derive(Debug, Subcommand)]
 enum ToolsetsCommand {
-    /// List all toolsets, which is what happens without a command
+    /// List all toolsets (the default)
     List,
-    /// Show a toolset's tools with their notes, and say which are not offered and why
+    /// Show a toolset's tools with their notes, and which are not offered and why
     ///
     /// Tool sources are started when the toolset has tools that may be theirs.
     Show {
         /// The toolset
         name: String,
     },
-    /// Accept the definition that a tool has now
+    /// Accept a tool's current definition
     ///
     /// Look at it first: `packtrain tools TOOL` shows it. Agents that have the toolset equipped are
     /// offered the tool when they equip it again.

@@ -185,7 +185,7 @@ async fn up(
             let what: String = what.chars().take(100).collect();
             let name = phone.name();
             render::say(&format!(
-                "{name} does not have what was asked for {times}×: {what:?}"
+                "{name} does not support a request made {times}×: {what:?}"
             ));
         }
     }

@@ -23,7 +23,7 @@ const LET_GO_TIMEOUT: Duration = Duration::from_secs(40);
 pub(crate) struct Arrivals {
     /// The host's devices.
     pub(crate) fleet: Fleet,
-    /// What the farm is told of them.
+    /// What is reported of them to the farm.
     pub(crate) devices: HostDevices,
     /// What their commands pass.
     pub(crate) fence: Fence,
@@ -130,7 +130,7 @@ impl Following {
         }
     }
 
-    /// The farm is told at once; what runs on the device ends, as lost with it.
+    /// The farm is notified at once; what runs on the device ends, as lost with it.
     fn let_go(&mut self, id: DeviceId) {
         self.arrivals.devices.leave(&id);
         if !self.leaving.insert(id.clone()) {

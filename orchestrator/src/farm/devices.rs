@@ -1,5 +1,5 @@
 //! The devices of this computer for a farm: connected before somebody asks, and connected again when
-//! they were lost. What becomes of them is told to [`HostDevices`].
+//! they were lost. What becomes of them is reported to [`HostDevices`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -27,7 +27,7 @@ const PROGRAMS: [&str; 16] = [
 /// Who has a device while it is only connected.
 const HOLDER: &str = "this host, which connects it";
 
-/// What the farm is told of devices before they are connected.
+/// What is reported to the farm of devices before they are connected.
 pub(crate) fn advertise(
     wiring: &Wiring,
     devices: Vec<DeviceInfo>,
@@ -41,7 +41,7 @@ pub(crate) fn advertise(
     known
 }
 
-/// What the farm is told of a device.
+/// What is reported to the farm of a device.
 pub(super) fn advert(
     info: DeviceInfo,
     api: Option<u32>,
@@ -59,7 +59,7 @@ pub(super) fn advert(
 }
 
 /// Those of the programs that tool sources are started with that this computer has, by name; looked up
-/// once, for a host that gets others is started anew.
+/// once, for a host that gets others is restarted.
 fn programs() -> Vec<String> {
     static FOUND: LazyLock<Vec<String>> = LazyLock::new(|| {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -126,10 +126,10 @@ struct Keeper {
 }
 
 impl Keeper {
-    /// Takes in where a device is now; answers whether it may say anew what it is.
+    /// Takes in where a device is now; returns whether it may describe itself again.
     fn learn(&mut self, id: &DeviceId, state: Option<&DeviceState>) -> bool {
         match state {
-            // Whoever took it out of the fleet has it leave: its namesake may have joined by now.
+            // What took it out of the fleet has it leave: its namesake may have joined by now.
             None => self.devices.down(id),
             Some(DeviceState::Ready) => return true,
             Some(DeviceState::Dead { .. }) => {

@@ -37,7 +37,7 @@ impl HostFolder {
         match lock.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {
-                let message = format!("a host called `{name}` works on this computer already");
+                let message = format!("a host named `{name}` is already running on this computer");
                 return Err(CliError::misuse(message).hint("give this one another `--name`"));
             }
             Err(fs::TryLockError::Error(error)) => return Err(unwritable(error)),

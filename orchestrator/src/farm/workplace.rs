@@ -31,7 +31,7 @@ const OWN_VARIABLES: &str = "PACKTRAIN_";
 pub(crate) struct HostWorkplace {
     /// The devices, shared by all runs.
     pub(crate) fleet: Fleet,
-    /// What the farm is told of them.
+    /// What is reported of them to the farm.
     pub(crate) devices: HostDevices,
     /// Where files of runs are written.
     pub(crate) folder: Arc<HostFolder>,
@@ -39,7 +39,7 @@ pub(crate) struct HostWorkplace {
     pub(crate) allows_commands: bool,
     /// Where actors of tool sources live.
     pub(crate) arbiter: ArbiterHandle,
-    /// Runs that are being closed although nobody waits for it.
+    /// Runs that are being closed without a waiter.
     pub(crate) closing: TaskTracker,
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Followed {
     ended: CancellationToken,
     /// Those who watch.
     watchers: TaskTracker,
-    /// Cancelled when nobody is waited for any more.
+    /// Cancelled when no client is waited for any more.
     closed: CancellationToken,
 }
 
@@ -120,7 +120,7 @@ impl Followed {
             return;
         }
         if let Some(data) = written.and_then(|written| written.data(&self.folder, &options())) {
-            // Nobody else sets it.
+            // It is set only here.
             let _ = self.last.set(data);
         }
         self.ended.cancel();
@@ -209,7 +209,7 @@ impl Followed {
             tokio::time::sleep_until(old.next).await;
         }
         let run = Arc::clone(self);
-        // Whoever goes away leaves the lock to what is being made.
+        // A client that goes away leaves the lock to what is being made.
         let making = tokio::task::spawn_blocking(move || {
             let mut shown = shown;
             let moment = match shown.take() {

@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{Pid, getpgrp};
 use packtrain_program::{has_proc, ps};
 
-/// How often it is looked for what started while the others were killed.
+/// How often to look for what started while the others were killed.
 const ROUNDS: usize = 3;
 
 /// A process of this computer.

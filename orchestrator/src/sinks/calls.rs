@@ -1,4 +1,4 @@
-//! The calls that a tool makes while it runs, as they are made: for whoever writes the tool.
+//! The calls that a tool makes while it runs, as they are made: for the tool's author.
 
 use packtrain_engine::Sink;
 use packtrain_model::{Entry, RunEvent};

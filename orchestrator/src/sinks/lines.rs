@@ -40,5 +40,5 @@ impl Sink for Lines {
 
 /// What stands in place of events that were dropped.
 pub(super) fn not_shown(count: u64) -> String {
-    format!("... {count} events are not shown: this terminal is too slow")
+    format!("... {count} events not shown: this terminal is too slow")
 }

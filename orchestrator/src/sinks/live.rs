@@ -12,7 +12,7 @@ use packtrain_report::named;
 
 use crate::render::{self, Color};
 
-/// Devices shown at once; the rest is counted. More lines than a screen has help nobody.
+/// Devices shown at once; the rest is counted. More lines than a screen has are useless.
 const MOST: usize = 12;
 /// How often spinners turn.
 const SPINNER_INTERVAL: Duration = Duration::from_millis(120);

@@ -24,7 +24,7 @@ impl Sink for Ndjson {
     }
 
     fn on_dropped(&mut self, _: u64) -> Result<(), String> {
-        // Whoever reads sees the gap in `seq`.
+        // Readers see the gap in `seq`.
         Ok(())
     }
 }

@@ -9,11 +9,11 @@ use packtrain_model::memory::Redactor;
 pub struct CliError {
     /// The exit code.
     pub exit: Exit,
-    /// What people are told.
+    /// The text that people see.
     pub explanation: Box<Explanation>,
 }
 
-/// What people are told about an error.
+/// An error as people see it.
 #[derive(Debug, Default)]
 pub struct Explanation {
     /// What happened, in one sentence.
@@ -27,7 +27,7 @@ pub struct Explanation {
 }
 
 impl CliError {
-    /// The request makes no sense: exit code 3.
+    /// Usage error: exit code 3.
     pub fn misuse(message: impl Into<String>) -> Self {
         Self::new(Exit::Misuse, message)
     }

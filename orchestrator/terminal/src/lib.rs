@@ -1,4 +1,4 @@
-//! What people are told: errors with an exit code, and the one place that prints.
+//! What people see: errors with an exit code, and the one place that prints.
 
 pub mod exit;
 pub mod render;

@@ -57,7 +57,7 @@ pub enum Format {
 /// Whether standard output took less than it was given.
 static IS_CUT: AtomicBool = AtomicBool::new(false);
 
-/// Data, to standard output. A reader that has gone away is no error of ours.
+/// Data, to standard output. A reader that has gone away is not an error of ours.
 pub fn out(text: &str) {
     let mut stdout = std::io::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
@@ -156,7 +156,7 @@ pub fn in_time(print: impl FnOnce() + Send + 'static) {
     let _ = waiting.recv_timeout(PRINT_TIMEOUT);
 }
 
-/// Prints on a thread of its own, which nobody joins: it may be stuck for ever.
+/// Prints on a thread of its own, which is not joined: it may be stuck for ever.
 pub fn in_background(print: impl FnOnce() + Send + 'static) {
     let printing = std::thread::Builder::new().name("printing".to_owned());
     // Without a thread to spare nothing is said.

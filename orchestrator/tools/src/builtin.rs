@@ -129,7 +129,7 @@ struct Builtin<A> {
 /// What arguments must fulfil besides their types, as far as that is known without a device.
 type Rule<A> = fn(A) -> Result<(), InvalidArgument>;
 
-/// Arguments of the right types that make no sense.
+/// Arguments of the right types that are still invalid.
 struct InvalidArgument {
     /// The argument to blame; empty when it is all of them.
     key: &'static str,
@@ -253,7 +253,7 @@ impl<A: DeserializeOwned + JsonSchema + 'static> Builtin<A> {
         self
     }
 
-    /// Has an argument that nobody must see.
+    /// Has a secret argument.
     fn hiding(mut self, argument: &'static str) -> Self {
         self.spec.secrets.push(argument);
         self

@@ -61,7 +61,7 @@ impl Targets {
     }
 
     /// What a word in a trail or in a configuration means: a target's name, an address, or, with a
-    /// dot in it, an app's id. A name that nobody knows has neither ids nor address.
+    /// dot in it, an app's id. An unknown name has neither ids nor address.
     pub fn called(&self, word: &str) -> Target {
         if let Some(known) = self.named.get(word) {
             return known.clone();
@@ -103,7 +103,7 @@ pub struct SessionScope {
     at_end: Mutex<Vec<Box<dyn Send>>>,
 }
 
-/// Calls tools by name in a session: the only way to them, whoever asks.
+/// Calls tools by name in a session: the only way to them, for every caller.
 pub trait Invoke: Send + Sync {
     /// Calls a tool.
     ///
@@ -160,7 +160,7 @@ pub struct Call<'a> {
     pub trace: &'a CallTrace,
 }
 
-/// What is told of a call besides its answer, whether it has one or not.
+/// What is reported of a call besides its answer, whether it has one or not.
 #[derive(Debug, Default)]
 pub struct CallTrace {
     source: Mutex<Option<SourceCall>>,
@@ -295,7 +295,7 @@ impl Call<'_> {
     /// Sends a command to the session's device.
     ///
     /// # Errors
-    /// [`ToolError::Command`], or [`ToolError::Cancelled`] once the session was called off.
+    /// [`ToolError::Command`], or [`ToolError::Cancelled`] once the session was cancelled.
     pub async fn device(&self, command: Command) -> Result<Observation, ToolError> {
         let answer = self.session.execute(command, self.deadline).await;
         answer.map_err(|error| {
@@ -335,12 +335,12 @@ impl Call<'_> {
     /// Lets time pass.
     ///
     /// # Errors
-    /// [`ToolError::Cancelled`] when the session is called off meanwhile, and a failure when the
+    /// [`ToolError::Cancelled`] when the session is cancelled meanwhile, and a failure when the
     /// deadline comes first.
     pub async fn pause(&self, time: Duration) -> Result<(), ToolError> {
         if time > self.remaining() {
             return Err(ToolError::failed(format!(
-                "waiting {:.1} s would outlast the step, which has {:.1} s left",
+                "waiting {:.1} s exceeds the {:.1} s left of the step",
                 time.as_secs_f64(),
                 self.remaining().as_secs_f64()
             )));

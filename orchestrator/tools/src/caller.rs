@@ -6,13 +6,13 @@ use packtrain_drivers::Reach;
 
 use crate::tool::{Access, ToolError, ToolSpec};
 
-/// Who asks for a call, and so what it may do. What a session may do is bounded by whoever it was
-/// opened for besides, so that nobody who calls for them may do more. Cheap to clone.
+/// Who asks for a call, and so what it may do. What a session may do is bounded by the one it was
+/// opened for besides, so that callers on their behalf may not do more. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
-    /// Whoever started the run on this computer: its trails, or `packtrain tool`.
+    /// The user who started the run on this computer: its trails, or `packtrain tool`.
     Person,
-    /// Whoever started the run on another computer of the farm: its trails.
+    /// The user who started the run on another computer of the farm: its trails.
     Farm {
         /// Whether the host lets them run commands of this computer.
         host_commands: bool,

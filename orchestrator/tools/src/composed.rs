@@ -157,7 +157,7 @@ impl Composed {
             };
             last = call.invoker.invoke(request).await?;
         }
-        // How the elements were found is told of the inner calls.
+        // How the elements were found is reported with the inner calls.
         Ok(Answer {
             text: last.text,
             data: last.data,

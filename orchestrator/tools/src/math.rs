@@ -98,7 +98,7 @@ impl Reader<'_> {
             };
         }
         let Some(first) = self.peek() else {
-            return Err("the expression ends where a number should be".to_owned());
+            return Err("expected a number at the end of the expression".to_owned());
         };
         let rest = &self.text[self.at..];
         if first.is_ascii_digit() || first == '.' {

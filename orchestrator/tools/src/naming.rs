@@ -14,13 +14,13 @@ const DEVICE_TYPES: [&str; 4] = ["phone", "phones", "tablet", "tablets"];
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NamingProblem {
     /// Models and MCP clients refuse it.
-    #[error("`{name}` is not 1 to {LONGEST} letters, digits, `_` and `-`")]
+    #[error("invalid tool name `{name}`: expected 1 to {LONGEST} letters, digits, `_` and `-`")]
     Wire {
         /// The name.
         name: String,
     },
     /// It is not made of words in lower camel case with `_` between them.
-    #[error("`{name}` is not written like `app_verbNoun`")]
+    #[error("invalid tool name `{name}`: expected `app_verbNoun`")]
     Structure {
         /// The name.
         name: String,
@@ -56,9 +56,9 @@ impl NamingProblem {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Wire { .. } | Self::Structure { .. } => {
-                "write it like `myapp_signIn`, or `myapp_ios_signIn` for one platform"
+                "such as `myapp_signIn`, or `myapp_ios_signIn` for one platform"
             }
-            Self::Reserved { .. } => "begin it with the name of the app: `myapp_ios_signIn`",
+            Self::Reserved { .. } => "begin with the name of the app: `myapp_ios_signIn`",
             Self::DeviceType { .. } => "the recordings of a trail say which device a call is for",
         }
     }

@@ -182,7 +182,7 @@ impl SharedRegistry {
         self
     }
 
-    /// The registry as it is now, asked for anew when it lacks a tool.
+    /// The registry as it is now, reloaded when it lacks a tool.
     pub async fn with(&self, tool: &str) -> Arc<Registry> {
         let now = self.snapshot();
         match &self.renew {

@@ -40,7 +40,7 @@ pub fn check_roles(arguments: &Value, on: Option<Platform>) -> Vec<SelectorProbl
         let text = value.as_scalar()?.text.as_str();
         let role = match key? {
             "ariaRole" => text,
-            // What is no element of a list is looked for as a text.
+            // What is not an element of a list is looked for as a text.
             "ref" if on == Some(Platform::Web) => role_and_name(without_state(text))?.0,
             _ => return None,
         };
@@ -77,14 +77,14 @@ fn visit(value: &Value, on: Option<Platform>, found: &mut Vec<SelectorProblem>) 
 }
 
 fn check(value: &Value, on: Option<Platform>, found: &mut Vec<SelectorProblem>) {
-    // What does not decode was told with the other arguments.
+    // What does not decode was reported with the other arguments.
     let Ok(selector) = value.decode::<NodeSelector>() else {
         return;
     };
     if let Err(error) = selector.validate() {
         let hint = match &error {
             SelectorError::SeveralBlocks { .. } => {
-                "keep one of them; a recording for each kind of device has a selector of its own"
+                "keep one of them; each kind of device has its own recording and selector"
             }
             SelectorError::TooDeep { .. } | SelectorError::TooLarge => "make it simpler",
         };
@@ -103,7 +103,7 @@ fn check(value: &Value, on: Option<Platform>, found: &mut Vec<SelectorProblem>) 
             message: format!(
                 "`{block}` selectors are for {for_what}, and this is for {on} devices"
             ),
-            hint: "a recording for each kind of device has a selector of its own".to_owned(),
+            hint: "each kind of device has its own recording and selector".to_owned(),
             fatal: true,
         });
     }
@@ -123,10 +123,7 @@ fn check(value: &Value, on: Option<Platform>, found: &mut Vec<SelectorProblem>) 
             continue;
         }
         let (span, hint) = match pattern {
-            Some(value) => (
-                value.span,
-                "put what is meant literally between `\\Q` and `\\E`",
-            ),
+            Some(value) => (value.span, "quote literal text with `\\Q` and `\\E`"),
             None => (value.span, "leave it out"),
         };
         found.push(SelectorProblem {

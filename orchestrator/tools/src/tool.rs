@@ -20,7 +20,7 @@ pub enum Kind {
     Action,
     /// Passes or fails.
     Assertion,
-    /// Answers something.
+    /// Returns something.
     Query,
     /// Works on the session's memory.
     Memory,
@@ -87,7 +87,7 @@ pub struct ToolSpec {
     pub recordable: bool,
     /// What it can reach.
     pub access: Access,
-    /// Arguments that nobody must see.
+    /// Secret arguments.
     pub secrets: Vec<&'static str>,
     /// Arguments that are code of another language, in which `${name}` means something too.
     pub code: Vec<&'static str>,
@@ -282,7 +282,7 @@ pub enum ToolError {
     /// The arguments are not what the tool takes: the trail's mistake.
     #[error("{0}")]
     Arguments(#[from] DecodeError),
-    /// Something expected did not come true, or an argument makes no sense.
+    /// Something expected did not come true, or an argument is invalid.
     #[error("{message}")]
     Failed {
         /// What was expected and what was there instead.
@@ -292,7 +292,7 @@ pub enum ToolError {
         /// What a person can do about it.
         hint: Option<String>,
     },
-    /// It did not come true, and trying again makes no sense.
+    /// It did not come true, and must not be retried.
     #[error("{message}")]
     Fatal {
         /// What happened.
@@ -318,7 +318,7 @@ pub enum ToolError {
     /// It takes a model that looks at the screen, and there is none.
     #[error("{0} needs an agent")]
     NeedsAgent(String),
-    /// The session was called off meanwhile.
+    /// The session was cancelled meanwhile.
     #[error("cancelled")]
     Cancelled,
 }

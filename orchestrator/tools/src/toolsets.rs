@@ -124,7 +124,7 @@ impl Toolset {
 /// Something odd about toolsets that does not keep them from being used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolsetProblem {
-    /// It names a tool that nobody contributes.
+    /// It names an unknown tool.
     #[error("toolset `{toolset}` names the unknown tool `{tool}`")]
     UnknownTool {
         /// The toolset.
@@ -134,8 +134,8 @@ pub enum ToolsetProblem {
         /// Which one was probably meant.
         hint: Option<String>,
     },
-    /// It is defined more than once; the first definition counts.
-    #[error("toolset `{toolset}` is defined more than once; the first definition counts")]
+    /// It is defined more than once; the first definition is used.
+    #[error("toolset `{toolset}` is defined more than once; the first definition is used")]
     Repeated {
         /// The toolset.
         toolset: String,
@@ -148,7 +148,7 @@ pub struct Toolsets(BTreeMap<String, Toolset>);
 
 impl Toolsets {
     /// The toolsets that are defined, and those that tools put themselves into: one that is not
-    /// defined is made for them. Names of tools that nobody contributes are left out.
+    /// defined is made for them. Names of unknown tools are left out.
     pub fn of(
         registry: &Registry,
         defined: impl IntoIterator<Item = Toolset>,

@@ -145,7 +145,7 @@ async fn a_pinch_that_zooms_nothing_or_too_much_is_refused_before_anything_is_to
         let (message, ..) = lab.failure("pinch", json!({"scale": scale})).await;
         assert_eq!(
             message,
-            format!("`scale` must be from 0.1 to 10 and not 1, but it is {scale}")
+            format!("invalid `scale` {scale}: expected 0.1 to 10, and not 1")
         );
     }
     let arguments = json!({"scale": 2, "durationMs": 0});

@@ -73,10 +73,7 @@ async fn an_unknown_command_is_named_before_anything_is_done(platform: Platform)
             json!("tapon"),
             "commands[1]: Maestro's `tapon` is not supported here; did you mean `tapOn`?",
         ),
-        (
-            json!("tapOn"),
-            "commands[1]: `tapOn` needs something to go with it",
-        ),
+        (json!("tapOn"), "commands[1]: missing value of `tapOn`"),
         (
             json!({"tapOn": "a", "back": {}}),
             "commands[1]: `back` and `tapOn` are two commands",

@@ -277,7 +277,7 @@ impl World {
             })),
             Command::AwaitChange { since, limit } => {
                 let changes = |world: &Self| ScreenMark::of(&world.tree()) != *since;
-                // Whoever waits for the screen to rest asks whether it has changed already.
+                // A wait for a still screen asks whether it has changed already.
                 if limit.is_zero() {
                     if let Some(change) = self.on_settle.take() {
                         change(self);

@@ -186,7 +186,7 @@ async fn a_reference_that_is_gone_says_what_it_was(platform: Platform) {
     assert!(log[0].ends_with("Button \"Pay\""), "{log:?}");
     assert!(hint.unwrap().contains("snapshot"));
     let (message, ..) = lab.failure("assertVisible", json!({"ref": "q999"})).await;
-    assert_eq!(message, "there is no element \"q999\" on the screen");
+    assert_eq!(message, "unknown element \"q999\": not on the screen");
     assert_eq!(lab.taps(), []);
 }
 

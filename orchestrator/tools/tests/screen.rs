@@ -28,10 +28,7 @@ async fn a_screen_that_never_rests_fails_unless_that_is_allowed(platform: Platfo
     lab.phone.world().restless = true;
     let arguments = json!({"timeoutMs": 900, "quietWindowMs": 50});
     let (message, log, hint) = lab.failure("waitForChange", arguments).await;
-    assert_eq!(
-        message,
-        "the screen did not come to rest for 50 ms within 0.9 s"
-    );
+    assert_eq!(message, "the screen was not still for 50 ms within 0.9 s");
     assert_eq!(log, [""; 0]);
     assert!(hint.unwrap().contains("requireChange"));
     let answer = lab

@@ -92,7 +92,7 @@ async fn what_comes_in_sight_while_the_list_moves_is_looked_at_again_at_rest(pla
     let (message, ..) = lab
         .failure("scrollUntilTextIsVisible", json!({"text": "Item 11"}))
         .await;
-    assert!(message.contains("nothing moves any more"), "{message}");
+    assert!(message.contains("does not scroll any further"), "{message}");
 }
 
 async fn a_part_in_sight_is_enough_when_the_call_says_so(platform: Platform) {
@@ -133,7 +133,7 @@ async fn the_end_of_a_list_ends_the_scrolling_with_a_clear_error(platform: Platf
         .await;
     assert_eq!(
         message,
-        "text with \"Item 99\" did not come in sight, and nothing moves any more"
+        "text with \"Item 99\" did not come in sight, and the screen does not scroll any further"
     );
     assert!(
         log.iter().any(|line| line == "scrolled down 4 times"),
@@ -200,7 +200,7 @@ async fn an_element_at_the_end_of_a_list_cannot_get_to_the_middle_and_is_found_a
         .call("scrollUntilTextIsVisible", arguments)
         .await
         .unwrap();
-    assert!(answer.report.notes[0].contains("nothing moved any more"));
+    assert!(answer.report.notes[0].contains("scrolling ended before"));
 }
 
 async fn scrolling_is_for_something(platform: Platform) {

@@ -58,7 +58,7 @@ pub fn plain(text: &str) -> String {
     plain
 }
 
-/// The tools of one state of a registry; made anew when that changes.
+/// The tools of one state of a registry; rebuilt when that changes.
 #[derive(Default)]
 pub struct Catalog(Mutex<Option<Made>>);
 
@@ -145,7 +145,7 @@ fn listed(spec: &ToolSpec, agent: &Caller) -> ListedTool {
         listed.hidden =
             Some("the name is one of Packtrain's own; rename it in its source".to_owned());
     } else if properties.is_some_and(|all| all.contains_key(LEASE)) {
-        let why = format!("it has an argument `{LEASE}` of its own; rename that in its source");
+        let why = format!("it already has an argument `{LEASE}`; rename that in its source");
         listed.hidden = Some(why);
     } else if let Some(refusal) = agent.refusal(spec) {
         listed.hidden = Some(refusal.to_string());

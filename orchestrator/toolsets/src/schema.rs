@@ -16,7 +16,7 @@ pub fn lean(schema: &JsonObject) -> JsonObject {
 
 fn trim(schema: &mut JsonObject) {
     for keyword in SAID_IN_VAIN {
-        // An argument of that name is no keyword, and stands one level deeper.
+        // An argument of that name is not a keyword, and stands one level deeper.
         schema.remove(keyword);
     }
     if schema.get("default") == Some(&Value::Null) {

@@ -69,15 +69,15 @@ pub enum StoreError {
     ReadOnly(String),
     #[error("{}: {why}", path.display())]
     Unreadable { path: PathBuf, why: String },
-    #[error("toolset `{name}` would take {bytes} bytes, and {MAX_FILE} are allowed")]
+    #[error("toolset `{name}` would take {bytes} bytes; the limit is {MAX_FILE}")]
     TooLarge { name: String, bytes: usize },
-    #[error("{} has {MAX_TOOLSETS} toolsets, which is all that are allowed", .0.display())]
+    #[error("{} has {MAX_TOOLSETS} toolsets, which is the limit", .0.display())]
     Full(PathBuf),
     #[error("another process keeps {} locked", .0.display())]
     Locked(PathBuf),
     #[error("cannot write {}: {error}", path.display())]
     Unwritable { path: PathBuf, error: io::Error },
-    #[error("there is no folder for toolsets: neither a project nor a home")]
+    #[error("no folder for toolsets: neither a project nor a home")]
     Homeless,
 }
 
@@ -153,7 +153,7 @@ impl ToolsetStore {
         *own = defined;
     }
 
-    /// All toolsets; a file that is none is told and does not keep the others from being used.
+    /// All toolsets; an invalid file is reported and does not keep the others from being used.
     pub fn list(&self) -> Listing {
         let mut listing = Listing::default();
         for (place, folder) in &self.folders {
@@ -242,7 +242,7 @@ impl ToolsetStore {
         toolset.created_at.get_or_insert_with(|| now.clone());
         toolset.last_modified = Some(now);
         let owned = folder.clone();
-        // Once begun it comes to its end, whoever has stopped waiting.
+        // Once begun it completes, even if the caller has stopped waiting.
         let writing = tokio::task::spawn_blocking(move || {
             let written = write(&owned, &name, &toolset).map(|()| toolset);
             drop(lock);
@@ -315,7 +315,7 @@ impl Listing {
         match known.find(|known| known.toolset.name == toolset.name) {
             None => self.toolsets.push(Stored { toolset, place }),
             Some(_) => self.problems.push(format!(
-                "toolset `{}` is there more than once; that of the {} counts",
+                "toolset `{}` exists more than once; the one of the {} is used",
                 toolset.name,
                 if place == Place::User {
                     "project"
@@ -346,7 +346,7 @@ fn no_link(place: Place, folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether anything is there: what is odd is told when it is read.
+/// Whether anything is there: what is invalid is reported when it is read.
 fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
@@ -370,7 +370,7 @@ fn names(folder: &Path) -> Result<(Vec<ToolsetName>, Vec<String>), StoreError> {
         match file.strip_suffix(".json").map(ToolsetName::parse) {
             Some(Ok(name)) => names.push(name),
             Some(Err(error)) => odd.push(format!("{}: {error}", folder.join(&*file).display())),
-            // What is no toolset is not ours.
+            // What is not a toolset is not ours.
             None => {}
         }
     }
@@ -406,9 +406,7 @@ fn read(folder: &Path, name: &ToolsetName) -> Result<Option<SavedToolset>, Store
     }
     if toolset.tools.len() > MAX_TOOLS {
         let count = toolset.tools.len();
-        return Err(odd(format!(
-            "has {count} tools, and {MAX_TOOLS} are allowed"
-        )));
+        return Err(odd(format!("has {count} tools; the limit is {MAX_TOOLS}")));
     }
     Ok(Some(toolset))
 }
@@ -430,7 +428,7 @@ fn write(folder: &Path, name: &ToolsetName, toolset: &SavedToolset) -> Result<()
     }
     let beside = folder.join(format!(".{name}.part"));
     let put = || {
-        // What a killed process left; nobody else writes here now.
+        // What a killed process left; no other process writes here now.
         drop(fs::remove_file(&beside));
         let mut file = File::create_new(&beside)?;
         file.write_all(&bytes)?;

@@ -41,7 +41,7 @@ pub fn is_one(name: &str) -> bool {
     .contains(&name)
 }
 
-/// The toolset that a call would write anew or delete.
+/// The toolset that a call would rewrite or delete.
 pub fn replaced<'a>(name: &str, args: &'a JsonObject) -> Option<&'a str> {
     let is_replacing = matches!(name, BUILD | DELETE);
     args.get("name").filter(|_| is_replacing)?.as_str()

@@ -1,5 +1,5 @@
 //! What a session says, from where it is carried out to the process of its run: the daemon's socket and
-//! the farm's stream write the same items. They differ in what an event is told with and in where a
+//! the farm's stream write the same items. They differ in what accompanies an event and in where a
 //! file's content is, and both bring their own of that.
 //!
 //! What is written here is read by other builds: names stay.

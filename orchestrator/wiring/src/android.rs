@@ -29,7 +29,7 @@ pub fn options(settings: &config::AndroidSettings, search: Search) -> Result<Adb
         files: AgentFiles {
             u2_jar: home(|name| std::env::var_os(name)).and_then(|home| install::find_u2(&home)),
         },
-        // Nobody who did not ask for Android devices shall find an adb server running afterwards.
+        // Without a request for Android devices no adb server must be started.
         start: match search {
             Search::Thoroughly => StartServer::IfNeeded,
             Search::Not | Search::Quietly => StartServer::Never,

@@ -25,7 +25,7 @@ const NODE_REMEDY: &str =
 pub struct Finding {
     /// What it is.
     pub what: &'static str,
-    /// Whether `doctor` fails without it. What only some devices need is told, no more.
+    /// Whether `doctor` fails without it. What only some devices need is reported, no more.
     pub needed: bool,
     /// Whether it is there.
     pub state: State,
@@ -53,7 +53,7 @@ impl Finding {
 /// Looks for everything. Starts nothing but programs that tell their version.
 ///
 /// # Errors
-/// When the configuration makes no sense.
+/// When the configuration is invalid.
 pub async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> {
     let search = web::search_paths(config);
     let found = install::find(&search);
@@ -78,7 +78,7 @@ pub async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> {
             what: "WebKit",
             needed: false,
             state: State::Missing,
-            remedy: "there is none to be driven: no system's package of it can be, and Safari's \
+            remedy: "not supported: no system's package of it can be driven, and Safari's \
                      driver cannot do what a session needs; an iPhone's Safari can be driven as an app"
                 .to_owned(),
         },
@@ -141,10 +141,9 @@ async fn fix_agent() -> Result<(), CliError> {
     })
 }
 
-/// That there is no folder to install into.
+/// That no folder to install into.
 pub fn nowhere() -> CliError {
-    CliError::infrastructure("there is no folder to install into")
-        .hint("set PACKTRAIN_HOME or HOME")
+    CliError::infrastructure("no folder to install into").hint("set PACKTRAIN_HOME or HOME")
 }
 
 /// The folder for what is installed for a user.
@@ -169,7 +168,7 @@ async fn node(program: Option<&Path>) -> Finding {
                     "{version} at {path} is too old: playwright-core needs {oldest} or later"
                 )),
                 Some(version) => State::Found(format!("{version} at {path}")),
-                None => State::Unusable(format!("{path} does not tell its version")),
+                None => State::Unusable(format!("{path} does not report its version")),
             }
         }
     };

@@ -38,7 +38,7 @@ pub fn keep(order: &str) -> Result<(), CliError> {
         .map_err(|error| CliError::infrastructure("cannot keep WebDriverAgent").because(&error))
 }
 
-/// Everything there is. Nothing is an error here but a configuration that makes no sense.
+/// Everything there is. Nothing is an error here but an invalid configuration.
 pub(crate) async fn discover(
     pool: &WdaPool,
     search: Search,
@@ -81,7 +81,7 @@ fn endpoint(name: &str, settings: &config::IosSettings) -> Result<WdaEndpoint, C
         },
         (None, None) => {
             return Err(CliError::misuse(format!(
-                "devices.ios.{name} says neither `wda` nor `udid`"
+                "devices.ios.{name} has neither `wda` nor `udid`"
             )));
         }
     };

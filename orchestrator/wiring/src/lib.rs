@@ -98,7 +98,7 @@ impl Wiring {
     /// are looked for where `wanted` gives reason to; nothing is connected.
     ///
     /// # Errors
-    /// When the configuration makes no sense, or what was asked for by name cannot be looked for.
+    /// When the configuration is invalid, or what was asked for by name cannot be looked for.
     pub async fn new(
         config: &Config,
         wanted: DeviceSelection<'_>,
@@ -134,7 +134,7 @@ impl Wiring {
     /// The daemon's devices: they are connected there, and only known here.
     ///
     /// # Errors
-    /// When the configuration makes no sense.
+    /// When the configuration is invalid.
     pub fn in_daemon(config: &Config, devices: Vec<DeviceInfo>) -> Result<Self, CliError> {
         let searched = Searched {
             android: Search::Not,

@@ -1,4 +1,4 @@
-//! Android devices on the network, which the adb server is told to connect to, to pair with or to
+//! Android devices on the network, which the adb server is asked to connect to, to pair with or to
 //! forget.
 
 use std::net::{SocketAddr, SocketAddrV4, ToSocketAddrs};
@@ -12,7 +12,7 @@ use packtrain_terminal::exit::CliError;
 use super::android;
 use super::selection::Search;
 
-/// Where adbd listens unless it was told otherwise.
+/// Where adbd listens by default.
 const ADBD_PORT: u16 = 5555;
 
 /// The adb server, and what it is asked about devices on the network.
@@ -24,7 +24,7 @@ impl Network {
     /// Starts a server with the first request when none runs.
     ///
     /// # Errors
-    /// When the configuration makes no sense.
+    /// When the configuration is invalid.
     pub fn new(config: &Config) -> Result<Self, CliError> {
         let options = android::options(&config.devices.android, Search::Thoroughly)?;
         let pool = AdbPool::new(options);

@@ -13,7 +13,7 @@ use packtrain_virtual::latency::Latency;
 
 use crate::descriptors;
 
-/// The example shop, for whoever names no app.
+/// The example shop, the default app.
 const SHOP: &str = include_str!("../../../examples/shop/app.yaml");
 const SHOP_NAME: &str = "examples/shop/app.yaml";
 
@@ -30,11 +30,11 @@ pub async fn start(
         Some(path) => App::parse_all(&read(path)?, &path.display().to_string()),
         None => App::parse_all(SHOP, SHOP_NAME),
     };
-    let apps = apps.map_err(|error| CliError::files("the app has a mistake", vec![*error.0]))?;
+    let apps = apps.map_err(|error| CliError::files("invalid app", vec![*error.0]))?;
     let faults = match &settings.faults {
         Some(path) => {
             let faults = Faults::parse(&read(path)?, &path.display().to_string());
-            faults.map_err(|error| CliError::files("the faults have a mistake", vec![*error.0]))?
+            faults.map_err(|error| CliError::files("invalid faults", vec![*error.0]))?
         }
         None => Faults::default(),
     };

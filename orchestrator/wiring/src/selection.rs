@@ -19,7 +19,7 @@ pub struct DeviceSelection<'a> {
 /// Where a platform's devices are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search {
-    /// Nowhere: nobody asked.
+    /// Nowhere: not requested.
     Not,
     /// Where it costs nothing: what is not there is not missed.
     Quietly,
@@ -63,7 +63,7 @@ impl DeviceSelection<'_> {
     /// `virtual:android:20`; `None` when none are.
     ///
     /// # Errors
-    /// When a word that begins with `virtual:` makes no sense.
+    /// When a word that begins with `virtual:` is invalid.
     pub fn virtual_phones(self, platform: Platform) -> Result<Option<u32>, CliError> {
         let mut count = None;
         for word in self.words {
@@ -71,8 +71,8 @@ impl DeviceSelection<'_> {
                 continue;
             };
             let wrong = || {
-                CliError::misuse(format!("`{word}` is no virtual device"))
-                    .hint("write virtual:android, virtual:ios, or virtual:android:20 for twenty; a thousand is the most")
+                CliError::misuse(format!("invalid virtual device `{word}`"))
+                    .hint("expected virtual:android, virtual:ios, or virtual:android:20 for twenty; a thousand is the most")
             };
             let (name, number) = match rest.split_once(':') {
                 Some((name, number)) => {

@@ -19,8 +19,8 @@ use self::roster::Roster;
 use super::Wiring;
 use super::selection::Search;
 
-/// How long a device may be away and is still there for whoever drives it: a little longer than its driver
-/// waits for it within a command, so that an adb server that is started anew ends no session.
+/// How long a device may be away and still count as there for its driver: a little longer than its driver
+/// waits for it within a command, so that a restarted adb server ends no session.
 pub const AWAY_GRACE: Duration = Duration::from_secs(10);
 /// Changes that may wait for their reader. When there are more, devices are not looked at meanwhile:
 /// nothing is lost.
@@ -92,7 +92,7 @@ impl Watch {
     }
 }
 
-/// Tells changes until nobody reads them.
+/// Reports changes until their reader is gone.
 async fn follow(
     mut surveys: BoxStream<'static, Found>,
     mut roster: Roster,

@@ -1,4 +1,4 @@
-//! Where sessions are carried out on this computer, whoever asks for them: the tools that are defined, the
+//! Where sessions are carried out on this computer, for every caller: the tools that are defined, the
 //! sources that run for them, and the devices.
 
 pub mod disk;
@@ -40,7 +40,7 @@ impl Workspace {
     }
 }
 
-/// A configuration with mistakes, as people are told.
+/// A configuration with mistakes, as people see it.
 pub fn refused(error: ConfigError) -> CliError {
     match error {
         ConfigError::Invalid(mistakes) => CliError::mistakes("the configuration", mistakes),

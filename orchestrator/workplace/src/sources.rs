@@ -74,7 +74,7 @@ pub struct SourceStartOptions<'a> {
     pub secrets: &'a [(String, String)],
     /// Where commands run that name no folder.
     pub root: &'a Path,
-    /// Who is told what sources write.
+    /// The receiver of sources' output.
     pub log_listener: Option<LogListener>,
     /// Environment variables of ours that they do not get.
     pub without: Vec<String>,
@@ -200,8 +200,8 @@ impl RunningSources {
             Err(collisions) => {
                 running.shutdown().await;
                 let error =
-                    CliError::misuse(format!("tools of one name: {}", collisions.trim_end()));
-                Err(error.hint("names are unique: rename one of them in its source"))
+                    CliError::misuse(format!("duplicate tool names: {}", collisions.trim_end()));
+                Err(error.hint("rename one of them in its source"))
             }
         }
     }
@@ -228,7 +228,7 @@ impl RunningSources {
 /// What is wrong with the configuration of sources, as far as it is seen without starting one.
 ///
 /// # Errors
-/// A pattern that makes no sense.
+/// An invalid pattern.
 pub fn check(config: &Config) -> Result<(), CliError> {
     for source in &config.mcp_servers {
         if let packtrain_config::Port::Printed(pattern) = &source.port {
@@ -299,7 +299,7 @@ fn write_status(path: &Path, sources: &ToolSources, ended: bool) {
             std::fs::rename(&new, path)
         });
     if let Err(error) = written {
-        tracing::debug!(%error, "how the sources are is not told");
+        tracing::debug!(%error, "cannot report the state of the sources");
     }
 }
 
@@ -329,7 +329,7 @@ pub fn are_needed(config: &Config, registry: &Registry, plan: &Plan) -> bool {
         })
 }
 
-/// Whether a tool that is no source's may call one that is.
+/// Whether a tool that is not a source's may call one that is.
 pub fn may_call_sources(spec: &ToolSpec) -> bool {
     spec.runs_trail.is_some() || matches!(spec.origin, Origin::File(_))
 }

@@ -74,7 +74,7 @@ impl ToolFiles {
     /// in `config` beside its trails.
     ///
     /// # Errors
-    /// When a file cannot be read at all; mistakes in files are told in the answer.
+    /// When a file cannot be read at all; mistakes in files are reported in the answer.
     pub fn read(config: &Config, working_directory: &Path) -> Result<Self, CliError> {
         let (mut files, mut seen) = (Self::default(), BTreeSet::new());
         for folder in [&config.tools_dir, &config.trails_dir.join("config")] {
@@ -141,7 +141,7 @@ impl ToolFiles {
                 "tool `{name}` is defined more than once: {}",
                 origins.join(" and ")
             );
-            let hint = "every tool needs a name of its own".to_owned();
+            let hint = "tool names must be unique".to_owned();
             Some(Diagnostic::error(last.source(), last.span(), message).hint(hint))
         });
         told.collect()

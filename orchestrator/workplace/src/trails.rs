@@ -16,7 +16,7 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 /// What to do where there are no trails yet.
 const FIRST_TRAIL: &str = "name trail files or folders that hold some, or write trails/NAME.trail.yaml as \
 docs/trails.md shows; `packtrain demo` runs an example";
-/// How trails are told from other files.
+/// How trails are distinguished from other files.
 const NAMES: &str = "trails are called trail.yaml or <name>.trail.yaml";
 
 /// What was read.
@@ -186,7 +186,7 @@ pub fn parse(file: &Path) -> Result<Result<Parsed, Vec<Diagnostic>>, CliError> {
 /// Reads one file.
 ///
 /// # Errors
-/// When it cannot be read or is no text.
+/// When it cannot be read or is not text.
 pub fn text(file: &Path) -> Result<String, CliError> {
     let size = std::fs::metadata(file)
         .map_err(|error| unreadable(file, &error))?

@@ -89,7 +89,7 @@ async function post(url: URL, body: unknown, headers: Record<string, string> = {
 }
 
 describe("HTTP", () => {
-  it("refuses whoever is foreign, and what is no message", async () => {
+  it("refuses foreign callers, and what is not a message", async () => {
     const { server, url } = await startHttp(1);
     await using _ = server;
     const message = { jsonrpc: "2.0", ...initialize };

@@ -1,4 +1,4 @@
-//! A tool source in Rust: `hold` keeps its call open for whoever measures, `echo` answers at once,
+//! A tool source in Rust: `hold` keeps its call open for measurements, `echo` answers at once,
 //! `drive` makes forty callbacks.
 
 use std::sync::mpsc;

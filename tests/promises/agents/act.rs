@@ -105,7 +105,7 @@ fn the_first_action_that_fails_ends_it_and_says_what_was_done() {
         let typing = |text: &str| json!({ "action": "type", "ref": field(&seen), "value": text });
         let actions = json!([typing("one"), missing, typing("two")]);
         let told = refused(agent.call("act", acting(&lease, actions)));
-        let words = "action 2 of 3 failed: Button \"Nowhere\" was not there within 0.0 s\n";
+        let words = "action 2 of 3 failed: Button \"Nowhere\" was not found within 0.0 s\n";
         assert!(told.starts_with(words), "{told}");
         assert!(told.contains("1 of 3 done\n"), "{told}");
         assert!(told.contains("<one>"), "what the screen shows now: {told}");
@@ -363,7 +363,7 @@ fn a_look_waits_is_of_a_part_and_is_bounded() {
     assert!(shown.contains("Ready"), "{seen:?}");
     let seen = looks(json!({ "wait_for": "Never", "wait_ms": 50 })).text;
     assert!(
-        seen.starts_with("\"Never\" was not there within "),
+        seen.starts_with("\"Never\" did not appear within "),
         "{seen}"
     );
     assert!(seen.contains("row 29"), "{seen}");

@@ -10,7 +10,7 @@ fn calls(events: &[Value]) -> Vec<(String, String)> {
     let ended = events
         .iter()
         .filter(|event| event["event"] == "tool_finished" && event["depth"] == 0)
-        // Looking is no act.
+        // Looking is not an act.
         .filter(|event| event["tool"] != "readScreen");
     ended
         .map(|event| {

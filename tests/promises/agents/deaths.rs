@@ -96,7 +96,7 @@ fn agents_of_every_kind_are_ended_by_hand() {
         [AgentLab::stdio, AgentLab::http, AgentLab::requests];
     for connect in kinds {
         let going = connect(&lab, "going");
-        // Whoever makes single requests is known from the first.
+        // A client of single requests is known from the first.
         going.does("device_list", json!({}));
         let id = lab.agent("going").unwrap()["id"].clone();
         let id = id.as_str().unwrap();
@@ -120,7 +120,7 @@ fn agents_of_every_kind_are_ended_by_hand() {
     }
     let missing = lab.run(&["agents", "end", "a99"]).expect(3);
     assert!(
-        missing.stderr.contains("there is no agent `a99`"),
+        missing.stderr.contains("unknown agent `a99`"),
         "{missing:?}"
     );
 }

@@ -33,7 +33,7 @@ fn is_told(agent: &Agent, lease: &Value, why: &str) {
     }
     let told = refused(agent.call("device_release", json!({ "lease": lease })));
     let words = format!(
-        "{} is free, but the run's journal could not be written to its end: ",
+        "{} is free, but the run's journal could not be written completely: ",
         phone(1)
     );
     assert!(told.starts_with(&words) && told.contains(why), "{told}");

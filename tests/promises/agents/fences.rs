@@ -174,7 +174,7 @@ fn runs_and_resources_are_those_of_whoever_made_them() {
                     told["message"]
                         .as_str()
                         .unwrap()
-                        .contains("there is no resource"),
+                        .contains("unknown resource"),
                     "{told}"
                 );
             }

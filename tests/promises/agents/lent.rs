@@ -122,7 +122,7 @@ fn a_tool_waits_for_an_agent_says_for_whom_and_is_waited_for() {
     until_said(&mut looking, "in use by packtrain tool");
     let seen = listed(&agent, &phone(1));
     assert_eq!(seen["state"], "in use by packtrain tool");
-    // Whoever is killed gives it back.
+    // A client that is killed gives it back.
     waiting.kill().unwrap();
     waiting.wait().unwrap();
     ended(looking).expect(0);

@@ -1,4 +1,4 @@
-//! The daemon's life: whoever needs it starts it, there is one, and it leaves nothing behind, however it
+//! The daemon's life: the first client starts it, there is one, and it leaves nothing behind, however it
 //! ends.
 
 use std::io::{BufRead as _, BufReader};
@@ -165,7 +165,7 @@ fn where_a_daemon_looks_for_programs_is_told_with_what_it_lacks() {
     let told = lab.run(&["daemon", "status"]).expect(0).stdout;
     assert!(told.contains("\nprograms: /app/bin:/bin\n"), "{told}");
     let told = with_path(&["doctor"], "/tools/bin:/bin:/more").stdout;
-    let lacking = "looks for programs in /app/bin:/bin, and not in /tools/bin:/more\n";
+    let lacking = "looks for programs in /app/bin:/bin, but not in /tools/bin:/more\n";
     assert!(
         told.contains("- daemon: process ") && told.contains(lacking),
         "{told}"
@@ -243,7 +243,7 @@ fn a_daemon_in_a_terminal_ends_by_ctrl_c_and_another_is_refused() {
     assert_eq!(lab.status().unwrap().pid, first.id());
     let second = lab.run(&["daemon"]).expect(2);
     assert!(
-        second.stderr.contains("there is a daemon already"),
+        second.stderr.contains("a daemon is already running"),
         "{second:?}"
     );
     let agent = lab.stdio("holder");

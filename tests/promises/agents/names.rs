@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{lab, phone};
 
-/// The tools that are Packtrain's own. Whoever adds one has to say why it may be given to agents.
+/// The tools that are Packtrain's own. An addition needs a reason why agents may have it.
 const OWN: [&str; 19] = [
     "device_list",
     "device_acquire",

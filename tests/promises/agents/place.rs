@@ -1,4 +1,4 @@
-//! Where the daemon is: nobody else may enter, and whoever is of another build is told so.
+//! Where the daemon is: only its user may enter, and a client of another build is told so.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -51,8 +51,7 @@ fn a_folder_that_others_may_enter_is_refused() {
         for words in [&["daemon", "start"][..], &["daemon"], &["mcp"]] {
             let told = lab.run(words).expect(2);
             assert!(
-                told.stderr
-                    .contains("is not a folder that only you may enter"),
+                told.stderr.contains("is not a folder private to you"),
                 "{told:?}"
             );
             assert!(told.stderr.contains("chmod 700"), "{told:?}");

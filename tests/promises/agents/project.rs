@@ -1,5 +1,5 @@
 //! A project's files change while the daemon is up: what was read is used on by those who use it, and
-//! whoever comes next gets what is there now, or is told why not.
+//! the next client gets what is there now, or is told why not.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
@@ -29,7 +29,7 @@ fn a_configuration_that_changed_is_opened_anew_when_nobody_uses_the_old_one() {
             refused.stderr
         );
     }
-    // Whoever has the old one goes on.
+    // Holders of the old one go on.
     assert_eq!(listed(&agent, &phone(1))["free"], false);
     drop(agent);
     lab.until_gone("first");
@@ -69,7 +69,7 @@ fn agents_over_http_are_told_too_and_come_back_to_what_is_new() {
     session.acquires(&phone(1));
     request.does("device_list", json!({}));
     lab.lab().write("packtrain.yaml", &phones(2));
-    // Sessions that there are go on; whoever asks anew is refused.
+    // Existing sessions go on; new ones are refused.
     assert_eq!(listed(&session, &phone(1))["free"], false);
     let refused = request.request("tools/list", json!({})).unwrap_err();
     let told = refused["message"].as_str().unwrap();

@@ -1,5 +1,5 @@
 //! Runs that agents start: how they go is told on the way, what there is of them can be fetched, and
-//! they end with whoever started them, unless that let them go on.
+//! they end with the agent that started them, unless it let them go on.
 
 use packtrain_tests::agent_lab::{Agent, AgentLab};
 use packtrain_tests::until;

@@ -1,5 +1,5 @@
 //! Tool sources in the daemon: their tools are tools of every agent, and what they call back reaches
-//! the device of whoever called them.
+//! the device of their caller.
 
 use packtrain_tests::agent_lab::AgentLab;
 use packtrain_tests::{repository, until};
@@ -80,7 +80,7 @@ fn what_a_source_may_not_offer_is_not_offered_and_told_why() {
             .data
             .to_string();
         assert!(
-            available.contains("it has an argument `lease` of its own"),
+            available.contains("it already has an argument `lease`"),
             "{available}"
         );
         assert!(available.contains("one of Packtrain's own"), "{available}");

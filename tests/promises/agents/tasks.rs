@@ -86,7 +86,7 @@ fn a_task_is_nobody_elses_and_nothing_for_who_does_not_declare_tasks() {
             asked["inputResponses"] = json!({});
         }
         let refused = asks(&other, method, asked.clone()).unwrap_err();
-        assert_eq!(refused["message"], "there is no such task", "{method}");
+        assert_eq!(refused["message"], "unknown task", "{method}");
         let undeclared = owner.request(method, asked).unwrap_err();
         assert_eq!(undeclared["code"], -32021, "{method}: {undeclared}");
     }

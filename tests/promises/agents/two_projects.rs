@@ -1,4 +1,4 @@
-//! Two projects and one phone behind an adb server: whoever has it in one has it before everybody in the
+//! Two projects and one phone behind an adb server: its holder in one has it before everybody in the
 //! other, and each connects it by its own settings.
 
 use std::path::PathBuf;
@@ -95,7 +95,7 @@ fn a_phone_of_two_projects_has_one_holder_and_one_queue() {
     for agent in [&here, &there] {
         assert_eq!(listed(agent, phone)["queue"], queue);
     }
-    // Whoever waits has done nothing on the phone.
+    // The waiter has done nothing on the phone.
     assert!(sees(&here, &lease).contains("<of-here>"));
 
     here.does("device_release", json!({ "lease": lease }));

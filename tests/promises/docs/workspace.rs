@@ -141,7 +141,7 @@ impl Workspace {
             .env("XDG_CONFIG_HOME", self.lab.folder().join(".config"))
             .env("XDG_STATE_HOME", self.lab.folder().join(".state"))
             .env("XDG_CACHE_HOME", self.lab.folder().join(".cache"))
-            // Not where the daemon of whoever runs the tests is.
+            // Not where the daemon of the user who runs the tests is.
             .env("XDG_RUNTIME_DIR", self.lab.folder().join(".run"))
             .env("NO_COLOR", "1")
             .stdin(Stdio::null())

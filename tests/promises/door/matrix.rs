@@ -252,7 +252,7 @@ fn origins(tried: &mut Tried) {
     for site in ["cross-site", "same-site"] {
         let request = fine.clone().with("sec-fetch-site", site);
         match pages {
-            // Whoever follows a link to it comes from another page.
+            // A follower of a link to it comes from another page.
             Pages::Own => tried.lets_in(site, &request),
             Pages::Loopback | Pages::Nobody => tried.refuses(403, site, &request),
         }

@@ -48,7 +48,7 @@ pub(super) fn connect(base: &str) -> TcpStream {
 /// Sends it, and reads what is answered until the connection ends.
 pub(super) fn exchange(base: &str, request: &[u8]) -> Answer {
     let mut connection = connect(base);
-    // Whoever refuses does not have to read it all.
+    // A server that refuses does not have to read it all.
     let _ = connection.write_all(request);
     read(&mut connection)
 }

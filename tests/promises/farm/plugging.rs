@@ -16,7 +16,7 @@ fn a_host_takes_phones_that_come_and_loses_sessions_only_on_those_that_go() {
     let config = format!("devices: {{ android: {{ adb: \"{adb}\" }} }}\n");
     farm.lab().write("hosts/h1/packtrain.yaml", &config);
     let host = farm.host_with("h1", &["-d", "android"]);
-    host.until_said("android is not here yet; it is offered once it is");
+    host.until_said("android is not connected yet; offered once it is");
     server.told(&["connect", &first.addresses[0]]);
     farm.until_devices(1);
     let until_gone = || {

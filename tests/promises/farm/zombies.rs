@@ -1,4 +1,4 @@
-//! SIGSTOP for longer than keys live, and SIGCONT: whoever comes back to what is others' by now does
+//! SIGSTOP for longer than keys live, and SIGCONT: a process that comes back to what is others' by now does
 //! nothing to it.
 
 use chrono::Utc;
@@ -20,7 +20,7 @@ fn scene() -> (Scene, String) {
 }
 
 /// A run with a session under way on each of the four phones, and both of `h1` in the midst of a
-/// step: whoever is stopped now has no command on its way.
+/// step: a process stopped now has no command on its way.
 fn busy(scene: &Scene, trail: &str, sessions: usize) -> FarmRun {
     let run = scene.run(trail, sessions);
     run.until_told("session_started", 4);
@@ -115,7 +115,7 @@ fn a_host_that_is_started_anew_knows_nothing_of_what_it_had() {
     scene.restart("h1");
     run.expect(0);
     reported(&run, 4);
-    let known = ["its host h1 is gone", "its host h1 was started anew"];
+    let known = ["its host h1 is gone", "its host h1 was restarted"];
     let causes = causes(&run);
     assert_eq!(causes.len(), 2);
     assert!(
@@ -158,7 +158,7 @@ fn a_run_that_was_asleep_leaves_its_journal_to_who_carried_it_on() {
     run.process.thaw();
     run.expect(2);
     let said = run.process.stderr();
-    assert!(said.contains("carried on by another process"), "{said}");
+    assert!(said.contains("continued by another process"), "{said}");
     reported(&resumed, 6);
     assert_eq!(scene.findings(&[&resumed]), []);
 }
@@ -185,7 +185,7 @@ fn a_run_that_was_finished_elsewhere_makes_no_report_and_says_nothing_of_how_it_
     run.process.thaw();
     run.expect(2);
     let said = run.process.stderr();
-    assert!(said.contains("carried on by another process"), "{said}");
+    assert!(said.contains("continued by another process"), "{said}");
     assert!(!said.contains("cancelled"), "{said}");
     assert_eq!(run.told("session_finished") + run.told("run_finished"), 0);
     let folder = run.folder().unwrap();

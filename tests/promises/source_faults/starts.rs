@@ -38,7 +38,7 @@ fn what_does_not_start_is_told_with_its_reason_and_costs_only_those_who_need_it(
             "reason 1\n  reason 2\n  reason 3",
             "tool source `lost`: its folder ",
             "nowhere is not there",
-            "tool source `nobody`: there is no program `packtrain-nonesuch`",
+            "tool source `nobody`: program `packtrain-nonesuch` not found",
             "tool source `script`: the script ",
             "nothere.mjs is not there",
         ],

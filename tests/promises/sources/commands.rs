@@ -255,7 +255,7 @@ fn what_a_tool_does_wrong_is_refused_with_what_to_do() {
         (400, "invalid_argument", "unknown field `txt`"),
         (404, "not_found", "did you mean `Tap`"),
         (401, "unauthenticated", "Authorization: Bearer"),
-        (401, "unauthenticated", "has ended, or never was"),
+        (401, "unauthenticated", "or its tool call has ended"),
         (504, "deadline_exceeded", "0.1 s that the caller allowed"),
         (400, "invalid_argument", "Connect-Timeout-Ms"),
         (400, "invalid_argument", "not JSON"),

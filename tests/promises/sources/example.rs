@@ -26,7 +26,7 @@ fn the_example_signs_people_up_in_three_languages_on_phones_and_a_page() {
         outcomes.values().all(|outcome| outcome == "passed"),
         "{outcomes:?}"
     );
-    // Whoever signed up did so by callbacks.
+    // The sign-up happened by callbacks.
     let by = |tool: &str| {
         let called = events.iter().filter(|event| {
             event["event"] == "tool_finished" && event["tool"] == tool && event["depth"] == 0

@@ -47,7 +47,7 @@ fn the_first_text_is_the_message_whatever_the_ending() {
     assert_eq!(last(&lab, "acme_two")["answer"], "one");
     for (tool, message) in [
         ("acme_error", "no such user"),
-        ("acme_silent", "`acme_silent` failed and says nothing of it"),
+        ("acme_silent", "`acme_silent` failed without a message"),
         ("acme_throw", "kaboom"),
         ("acme_rpc", "bad params"),
     ] {
@@ -258,7 +258,7 @@ fn a_list_with_an_unknown_or_wrong_delegate_is_not_begun() {
     for (tool, told) in [
         (
             "acme_unknown",
-            "`acme_unknown` delegates to `acme_nowhere`, which is no tool; none of its calls was made",
+            "`acme_unknown` delegates to the unknown tool `acme_nowhere`; none of its calls was made",
         ),
         ("acme_wrong", "`_trailblaze_delegates` is a list of"),
     ] {

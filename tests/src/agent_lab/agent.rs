@@ -23,7 +23,7 @@ pub(super) const REQUESTS: &str = "2026-07-28";
 /// An era of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Era {
-    /// Up to 2025-11-25: whoever connects has a session.
+    /// Up to 2025-11-25: every connection has a session.
     Sessions,
     /// 2026-07-28: each request says who asks.
     Requests,

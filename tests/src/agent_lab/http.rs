@@ -110,7 +110,7 @@ impl Http {
                 }
                 let is_own = told["params"]["progressToken"] == id;
                 let to = if is_own { &to } else { &shared.tell };
-                // Whoever has stopped listening does not mind.
+                // A listener that has stopped does not mind.
                 let _ = to.send(told);
             });
             if answered.is_none() && status != 200 {
@@ -239,7 +239,7 @@ impl Answer {
     fn messages(mut self, mut on_message: impl FnMut(Value)) {
         if self.header("content-type") == Some("application/json") {
             let mut text = String::new();
-            // What broke off is no answer.
+            // What broke off is not an answer.
             let _ = self.body.read_to_string(&mut text);
             if let Ok(message) = serde_json::from_str(&text) {
                 on_message(message);

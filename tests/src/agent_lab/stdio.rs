@@ -29,7 +29,7 @@ impl Stdio {
         let of_it = Arc::clone(&waiting);
         std::thread::spawn(move || {
             let lines = output.lines().map_while(Result::ok);
-            // What is no message ends it: nothing else may stand there.
+            // What is not a message ends it: nothing else may stand there.
             for message in lines.map_while(|line| serde_json::from_str(&line).ok()) {
                 pass_on(message, &of_it, &tell);
             }
@@ -51,7 +51,7 @@ impl Stdio {
         }
         let line = format!("{message}\n");
         let mut input = self.input.lock();
-        // Whoever was killed does not read.
+        // A killed process does not read.
         let _ = input.as_mut().unwrap().write_all(line.as_bytes());
     }
 
@@ -86,7 +86,7 @@ fn pass_on(message: Value, waiting: &Waiting, tell: &Sender<Value>) {
             waiting.get(&token).cloned()
         }
     };
-    // Whoever has stopped listening does not mind.
+    // A listener that has stopped does not mind.
     let _ = to.as_ref().unwrap_or(tell).send(message);
 }
 

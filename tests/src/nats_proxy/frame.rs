@@ -42,7 +42,7 @@ pub enum Operation {
 /// The next frame; `None` where the stream ends between two.
 ///
 /// # Errors
-/// Those of the stream, `InvalidData` for what is no NATS or longer than it may be, and `UnexpectedEof`
+/// Those of the stream, `InvalidData` for what is not NATS or longer than it may be, and `UnexpectedEof`
 /// in the middle of a frame.
 pub fn read(from: &mut impl BufRead) -> io::Result<Option<Frame>> {
     let mut bytes = Vec::new();

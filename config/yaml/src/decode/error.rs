@@ -52,7 +52,7 @@ impl fmt::Display for Prefix<'_> {
 }
 
 impl DecodeError {
-    /// A value that has the right shape and still makes no sense.
+    /// A value that has the right shape and is still invalid.
     pub fn at(span: Option<Span>, message: impl Into<String>) -> Self {
         Self {
             span,

@@ -31,9 +31,9 @@ pub(super) fn response(all: &Bytes) -> Result<(u16, Bytes), String> {
     let mut response = httparse::Response::new(&mut headers);
     let parsed = response
         .parse(all)
-        .map_err(|error| format!("no HTTP: {error}"))?;
+        .map_err(|error| format!("not HTTP: {error}"))?;
     let httparse::Status::Complete(head) = parsed else {
-        return Err("the answer ends in its header".to_owned());
+        return Err("the response ended in its header".to_owned());
     };
     let status = response.code.unwrap_or(0);
     let field = |name: &str| {
@@ -51,10 +51,10 @@ pub(super) fn response(all: &Bytes) -> Result<(u16, Bytes), String> {
     let length: usize = length
         .trim()
         .parse()
-        .map_err(|_| format!("{length:?} is no length"))?;
+        .map_err(|_| format!("invalid length {length:?}"))?;
     if body.len() < length {
         return Err(format!(
-            "the answer breaks off after {} of {length} bytes",
+            "the response ended after {} of {length} bytes",
             body.len()
         ));
     }
@@ -68,16 +68,16 @@ fn chunked(body: &Bytes) -> Result<Bytes, String> {
     loop {
         let size = httparse::parse_chunk_size(rest).map_err(|_| "a chunk without a size")?;
         let httparse::Status::Complete((head, size)) = size else {
-            return Err("the answer breaks off between chunks".to_owned());
+            return Err("the response ended between chunks".to_owned());
         };
         if size == 0 {
             return Ok(whole.into());
         }
         let size = usize::try_from(size).map_err(|_| "a chunk is too long")?;
         let end = head.checked_add(size).ok_or("a chunk is too long")?;
-        let chunk = rest.get(head..end).ok_or("the answer breaks off")?;
+        let chunk = rest.get(head..end).ok_or("the response ended early")?;
         whole.extend_from_slice(chunk);
-        rest = rest.get(end + 2..).ok_or("the answer breaks off")?;
+        rest = rest.get(end + 2..).ok_or("the response ended early")?;
     }
 }
 

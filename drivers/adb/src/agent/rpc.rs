@@ -42,7 +42,7 @@ pub(super) fn answer(body: &[u8]) -> Result<Outcome, String> {
         data: Value,
     }
     let answer: Answer =
-        serde_json::from_slice(body).map_err(|error| format!("no JSON-RPC: {error}"))?;
+        serde_json::from_slice(body).map_err(|error| format!("not JSON-RPC: {error}"))?;
     match (answer.error, answer.result) {
         (Some(fault), _) => {
             let stack = fault.data.as_str().unwrap_or("");

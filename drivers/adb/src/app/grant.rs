@@ -11,7 +11,7 @@ use crate::wire::shell::quote;
 
 /// How long the screen may take to turn.
 const ROTATION_TIMEOUT: Duration = Duration::from_secs(3);
-/// How often it is looked at.
+/// How often to look at it.
 const ROTATION_POLL: Duration = Duration::from_millis(80);
 
 impl AndroidDevice {
@@ -65,7 +65,7 @@ impl AndroidDevice {
         if !connected && self.phone.hangs_on_its_network() {
             return Err(DriverError::Unsupported {
                 command: "set network".to_owned(),
-                device: "a device that is reached over the network it would lose".to_owned(),
+                device: "a device connected over the network that this turns off".to_owned(),
             }
             .into());
         }

@@ -11,7 +11,7 @@ use crate::wire::shell::quote;
 
 /// How long an app that was started may take to come to the front.
 pub(super) const LAUNCH_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often it is looked for.
+/// How often to look for it.
 pub(super) const LAUNCH_POLL: Duration = Duration::from_millis(60);
 /// What a launcher starts apps with: a new task, or the one there is.
 const LAUNCHER_FLAGS: &str = "0x10200000";

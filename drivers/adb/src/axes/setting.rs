@@ -78,7 +78,7 @@ impl Setting {
         }
     }
 
-    /// What [`Self::reads`] printed; `None` when that is no answer.
+    /// What [`Self::reads`] printed; `None` when that is not an answer.
     pub(super) fn read(&self, out: &str) -> Option<Reading> {
         let same = |value: Option<String>| Reading {
             effective: value.clone(),

@@ -34,7 +34,7 @@ impl Fields {
             },
             ..Self::default()
         };
-        // Names are checked by nobody: a device may repeat one, the last one counts.
+        // Names are not checked: a device may repeat one, the last one is used.
         for attribute in tag.attributes().with_checks(false) {
             let attribute = attribute.map_err(|error| error.to_string())?;
             let raw = String::from_utf8_lossy(&attribute.value);

@@ -133,8 +133,8 @@ impl WireError {
                 Some("it restarted, or the way to it broke: check cable and network")
             }
             Self::Lost { .. } => Some(
-                "it restarted, or the way to it broke: check cable and network; what was asked \
-                 may have happened or not, so it is not repeated",
+                "it restarted, or the way to it broke: check cable and network; the action \
+                 may have taken effect, so it was not retried",
             ),
             Self::ServerRefused { .. }
             | Self::ServiceRefused { .. }

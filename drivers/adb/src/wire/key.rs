@@ -36,7 +36,7 @@ pub(crate) struct KeyRing {
 }
 
 impl KeyRing {
-    /// The key in `path`; without one, a key that nobody knows yet.
+    /// The key in `path`; without one, a new key.
     pub(crate) fn new(path: Option<PathBuf>) -> Self {
         Self {
             path,
@@ -83,7 +83,7 @@ impl AdbKey {
             return Ok(key);
         }
         let key = Self::make().map_err(|reason| refused(path, reason))?;
-        // Whoever came first has made the key that counts.
+        // The first process has made the key that is used.
         match key.store(path) {
             Ok(()) => Ok(key),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {

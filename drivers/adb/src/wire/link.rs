@@ -193,7 +193,7 @@ impl Shared {
             (Kind::Open, _) => {
                 self.send(&Packet::new(Kind::Close, 0, packet.arg0, Bytes::new()));
             }
-            // Granted after whoever asked had left: the service must not run on.
+            // Granted after the caller left: the service must not keep running.
             (Kind::Okay, None) => {
                 let close = Packet::new(Kind::Close, packet.arg1, packet.arg0, Bytes::new());
                 self.send(&close);
@@ -214,7 +214,7 @@ async fn run(shared: Arc<Shared>, arrived: BytesMut) {
         () = shared.outbox.flush(&shared.socket) => {}
         () = shared.ended.cancelled() => {}
         () = silence(&shared) => tracing::warn!(
-            "a device has said nothing for {} s; its connection is given up",
+            "no data from a device for {} s; closing its connection",
             SILENCE_TIMEOUT.as_secs()
         ),
     }

@@ -1,6 +1,6 @@
 //! Packets on their way to a device.
 //!
-//! Whoever has a packet writes it at once, without waiting; what does not fit is kept and written
+//! The sender of a packet writes it at once, without waiting; what does not fit is kept and written
 //! by [`Outbox::flush`]. So a caller that is dropped never leaves half a packet on the wire.
 
 use parking_lot::Mutex;
@@ -37,7 +37,7 @@ impl Outbox {
             }
         }
         if was_empty {
-            // Whoever else has bytes waits for the lock, so nothing overtakes.
+            // Other senders wait for the lock, so nothing overtakes.
             write_some(socket, &mut waiting);
             if !waiting.is_empty() {
                 self.refilled.notify_one();

@@ -44,7 +44,7 @@ pub(crate) struct Packet {
     pub(crate) payload: Bytes,
 }
 
-/// Why bytes are no packet. The connection is of no further use.
+/// Why bytes are not a packet. The connection is of no further use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PacketError {
     #[error("the header's check is wrong: what answers is not adbd")]

@@ -156,7 +156,7 @@ async fn status(stream: &mut Stream) -> Result<Status, WireError> {
         b"OKAY" => Ok(Status::Okay),
         b"FAIL" => Ok(Status::Fail(read_text(stream).await?)),
         other => Err(stream.garbled(format!(
-            "neither OKAY nor FAIL but {:?}: what listens there is no adb server",
+            "expected OKAY or FAIL, got {:?}: not an adb server",
             String::from_utf8_lossy(other)
         ))),
     }
@@ -168,7 +168,7 @@ async fn read_text(stream: &mut Stream) -> Result<String, WireError> {
     let length = std::str::from_utf8(&digits)
         .ok()
         .and_then(|digits| usize::from_str_radix(digits, 16).ok())
-        .ok_or_else(|| stream.garbled(format!("{digits:?} is no length")))?;
+        .ok_or_else(|| stream.garbled(format!("invalid length {digits:?}")))?;
     let text = stream.read_exact(length).await?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

@@ -102,7 +102,7 @@ async fn ports_that_are_all_taken_are_told(device: &mut Device) {
     before_a_session(device, "{ match: { command: 'uia2.Main' }, do: port_busy }").await;
     let error = device.err(Command::Begin(SessionOptions::default())).await;
     let (cause, hint) = lost(&error);
-    let taken = "the agent does not start: its ports on the device are taken";
+    let taken = "the agent did not start: its ports on the device are taken";
     assert_eq!((cause, hint), (taken, "reboot the device"));
 }
 
@@ -113,7 +113,7 @@ async fn another_client_that_has_the_automation_is_named(device: &mut Device) {
     let (cause, hint) = lost(&error);
     assert_eq!(
         cause,
-        "the agent does not start: another client uses the device's UI automation"
+        "the agent did not start: another client uses the device's UI automation"
     );
     assert!(hint.contains("stop Appium"), "{hint}");
 }

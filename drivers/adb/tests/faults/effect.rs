@@ -65,7 +65,7 @@ async fn a_tap_that_the_screen_shows_was_not_done_is_repeated(device: &mut Devic
     let at = add_button(device).await;
     device.inject(tap_asked(device.way.agent));
     let notes = tap(device, at).await;
-    assert!(notes[0].ends_with("it was repeated"), "{notes:?}");
+    assert!(notes[0].ends_with("it was retried"), "{notes:?}");
     assert!(device.shows("Cart (1)").await, "{:?}", device.way);
 }
 
@@ -75,7 +75,7 @@ async fn a_tap_during_which_the_agent_dies_is_repeated_if_the_screen_shows_that_
     let at = add_button(device).await;
     device.inject("{ match: { route: click }, when: { times: 1 }, do: agent_dies }");
     let notes = tap(device, at).await;
-    assert!(notes[0].ends_with("it was repeated"), "{notes:?}");
+    assert!(notes[0].ends_with("it was retried"), "{notes:?}");
     assert!(device.shows("Cart (1)").await, "{:?}", device.way);
 }
 
@@ -85,7 +85,7 @@ async fn a_tap_that_the_agent_does_not_answer_leaves_time_to_see_what_became_of_
     let at = add_button(&mut device).await;
     device.inject("{ match: { route: click }, when: { times: 1 }, do: no_answer }");
     let notes = tap(&mut device, at).await;
-    assert!(notes[0].ends_with("it was repeated"), "{notes:?}");
+    assert!(notes[0].ends_with("it was retried"), "{notes:?}");
     assert!(device.shows("Cart (1)").await);
     device.end().await;
 }
@@ -105,7 +105,7 @@ async fn a_tap_of_which_nobody_can_tell_is_a_lost_device(device: &mut Device) {
     device.inject(tap_done(device.way.agent));
     let error = device.err(Command::Input(InputCommand::Tap { at })).await;
     let (_, hint) = lost(&error);
-    assert!(hint.contains("may have happened or not"), "{hint}");
+    assert!(hint.contains("may have taken effect"), "{hint}");
 }
 
 async fn a_phone_that_restarts_within_a_tap_is_lost(device: &mut Device) {
@@ -136,11 +136,11 @@ async fn text_that_the_field_ended_with_before_is_not_taken_for_typed(device: &m
     // Nobody has looked since the field was filled, so that nobody can tell.
     let error = device.err(text.clone()).await;
     let (_, hint) = lost(&error);
-    assert!(hint.contains("may have happened or not"), "{hint}");
+    assert!(hint.contains("may have taken effect"), "{hint}");
     assert_eq!(device.variable("email"), "ada", "{:?}", device.way);
     device.snapshot().await;
     device.inject(ASKED);
     let notes = device.notes(text).await;
-    assert!(notes[0].ends_with("it was repeated"), "{notes:?}");
+    assert!(notes[0].ends_with("it was retried"), "{notes:?}");
     assert_eq!(device.variable("email"), "adaa", "{:?}", device.way);
 }

@@ -84,9 +84,9 @@ async fn what_is_no_adb_server_is_told_apart() {
     for (bytes, told) in [
         (
             b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
-            "what listens there is no adb server",
+            "not an adb server",
         ),
-        (b"OKAYzzzz".to_vec(), "is no length"),
+        (b"OKAYzzzz".to_vec(), "invalid length"),
         (b"OKAYffff00".to_vec(), "ended"),
         (b"OKAY00040001".to_vec(), "is too old"),
         (b"FAIL0004nope".to_vec(), "nope"),

@@ -72,7 +72,7 @@ async fn a_command_that_runs_out_of_time_costs_neither_the_connection_nor_the_ag
     assert_eq!(agent.is_empty(), device.way.agent == Agent::Shell);
     device.events();
     device.inject("{ match: { tree: '' }, do: { delay: 300ms } }");
-    // As whoever waits looks once more when its time is over.
+    // As a wait looks once more when its time is over.
     for _ in 0..3 {
         let none = CommandContext::within(Duration::ZERO);
         let error = device.execute_in(SNAPSHOT, &none).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! The element lies out of sight, in a frame, in a shadow tree, or is no plain box.
+//! The element lies out of sight, in a frame, in a shadow tree, or is not a plain box.
 
 use super::{Trap, click};
 

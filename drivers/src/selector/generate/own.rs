@@ -43,7 +43,7 @@ fn android(node: &AndroidNode) -> Vec<AndroidAccessibilityMatch> {
             ..Block::default()
         }),
     );
-    // What a field holds was typed by somebody; its hint and label were not.
+    // What a field holds was typed; its hint and label were not.
     let text = node.text.as_deref().filter(|_| !node.is_editable);
     let mut texts: Vec<Block> = Vec::new();
     texts.extend(text_pattern(text).map(|text| Block {

@@ -17,7 +17,7 @@ const LAUNCH_TIMEOUT: Duration = Duration::from_secs(120);
 /// two levels for each, and serde_json reads 127.
 const DEPTH: u32 = 60;
 /// Asks for an app as it is after its installation. WebDriverAgent disregards the capability,
-/// because iOS lets nobody clear an app's data; virtual phones can, and say so in their answer.
+/// because iOS does not allow clearing an app's data; virtual phones can, and say so in their answer.
 const CLEAR_APP_DATA: &str = "packtrain:clearAppData";
 
 /// What becomes of an app's process when a session is bound to it.
@@ -156,7 +156,7 @@ impl Agent {
         let made: CreatedSession = self.round(&request, ctx).await?.parse(doing)?;
         if !is_name(&made.session_id) {
             return Err(DriverError::Lost {
-                cause: format!("{doing}: what answered named its session in no sensible way"),
+                cause: format!("{doing}: the answer names no valid session"),
                 hint: Some("check that WebDriverAgent and nothing else listens there".to_owned()),
             }
             .into());

@@ -107,7 +107,7 @@ impl WdaDriver {
                 done()
             }
             Err(failure) if failure.is(Refusal::NoAlert) => {
-                Err(DriverError::unmet("answer the alert: there is none"))
+                Err(DriverError::unmet("answer the alert: no alert is open"))
             }
             Err(Failure::Refused(refusal)) => {
                 let what = format!("answer the alert: {refusal}");

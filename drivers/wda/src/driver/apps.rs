@@ -15,7 +15,7 @@ use crate::alert::Permission;
 use crate::lockdown::{self, DeviceApp};
 use crate::simctl::SimctlError;
 
-/// The system's own apps, which nobody can install anew.
+/// The system's own apps, which cannot be reinstalled.
 const SYSTEM: &str = "com.apple.";
 /// What `XCUIApplicationState` calls an app that is not there.
 const NOT_INSTALLED: u64 = 0;
@@ -52,7 +52,7 @@ impl WdaDriver {
             Ok(data) => {
                 if (launch, data) == (Launch::Cleared, AppData::Kept) {
                     notes.push(
-                        "the app kept its data: iOS lets nobody clear it, so the app was only \
+                        "the app kept its data: iOS does not allow clearing it, so the app was only \
                          restarted; uninstall and install it for a clean start"
                             .to_owned(),
                     );
@@ -109,7 +109,7 @@ impl WdaDriver {
             return Err(self.unsupported("install app"));
         };
         if !file.exists() {
-            let what = format!("there is no {}", file.display());
+            let what = format!("{} does not exist", file.display());
             return Err(DriverError::Invalid(what));
         }
         simctl.install(udid, file).await.map_err(refused)?;
@@ -194,7 +194,7 @@ impl WdaDriver {
             done()
         } else {
             noted(format!(
-                "{}: granted when the app asks; nobody can grant it before",
+                "{}: granted when the app asks; it cannot be granted beforehand",
                 later.join(", ")
             ))
         }
@@ -231,7 +231,7 @@ fn check_id(id: &str) -> Result<()> {
     if !id.is_empty() && id.chars().all(plain) && !id.starts_with('-') {
         Ok(())
     } else {
-        Err(DriverError::Invalid(format!("`{id}` is no bundle id")))
+        Err(DriverError::Invalid(format!("invalid bundle id `{id}`")))
     }
 }
 

@@ -1,5 +1,5 @@
 //! Axes: what a matrix varies of an iPhone. What lasts is written down first and put back at the
-//! end, or by whoever connects next; how a device is held and what an app is launched with last no
+//! end, or by the next process to connect; how a device is held and what an app is launched with last no
 //! longer than the session.
 
 mod restore;
@@ -45,7 +45,7 @@ impl WdaDriver {
         for (axis, want) in &options.axes {
             let planned = match axis.as_str() {
                 "orientation" | "locale" => continue,
-                _ => Setting::of_axis(axis, &self.access).ok_or("no such device has it"),
+                _ => Setting::of_axis(axis, &self.access).ok_or("no such device supports it"),
             };
             match planned {
                 Ok(setting) => plans.push((axis, want, setting)),
@@ -130,7 +130,7 @@ impl WdaDriver {
             return Ok(None);
         };
         let Some(app) = &options.app else {
-            self.not_applied("locale", "nobody says which app is tested");
+            self.not_applied("locale", "no app under test is set");
             return Ok(None);
         };
         let start = Instant::now();

@@ -1,7 +1,7 @@
 //! How a session begins and ends.
 //!
 //! State left by the one before must not show, so a session begins on the home screen of a phone
-//! that is unlocked, upright and without an alert. What iOS lets nobody reset stays: apps keep
+//! that is unlocked, upright and without an alert. What iOS does not allow resetting stays: apps keep
 //! running behind the home screen, with their data, until they are launched afresh. At the end the
 //! device is turned upright again; its apps are left as they are, for people to look at.
 
@@ -20,7 +20,7 @@ impl WdaDriver {
         options: &SessionOptions,
         ctx: &CommandContext,
     ) -> Result<Observation> {
-        // Whoever began before is gone.
+        // The earlier session is gone.
         self.put_axes_back(ctx).await?;
         self.state = State::default();
         self.state.reach.clone_from(&options.reach);

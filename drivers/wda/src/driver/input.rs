@@ -23,7 +23,7 @@ const LETTER_TIMEOUT: Duration = Duration::from_millis(50);
 const TOUCH_TIMEOUT: Duration = Duration::from_secs(15);
 /// Most characters that are deleted one by one.
 const MAX_ERASED: u32 = 10_000;
-/// How often an element that went away is looked for again.
+/// How often to look again for an element that went away.
 const FINDS: u32 = 3;
 /// The key that deletes backwards.
 const BACKSPACE: &str = "\u{8}";
@@ -99,7 +99,7 @@ impl WdaDriver {
                     limit.as_secs_f64()
                 ),
                 hint: Some(
-                    "it may have happened or not, so it is not repeated; an app that hangs keeps \
+                    "it may have taken effect, so it was not retried; an app that hangs keeps \
                      WebDriverAgent waiting, else start it again"
                         .to_owned(),
                 ),
@@ -287,7 +287,7 @@ fn finite(at: Point) -> Result<()> {
         Ok(())
     } else {
         Err(DriverError::Invalid(format!(
-            "({}, {}) is no place",
+            "invalid point ({}, {})",
             at.x, at.y
         )))
     }

@@ -66,7 +66,7 @@ impl WdaDriver {
             }
             self.state.undismissable.push(screen);
         }
-        noted("the keyboard stayed: this app offers no way to hide it")
+        noted("the keyboard is still shown: this app offers no way to hide it")
     }
 
     /// Whether the keyboard goes away within the time it needs for it.

@@ -23,7 +23,7 @@ const SOURCE: &str = "/source?format=json&excluded_attributes=frame,nativeFrame,
 const MAX_SOURCE: usize = 32 * 1024 * 1024;
 /// The largest picture in base64: that of an iPad full of photos has 15 MB.
 const MAX_PICTURE: usize = 64 * 1024 * 1024;
-/// What is larger is worked on where it delays nobody.
+/// What is larger is processed off the async workers.
 const LARGE: usize = 256 * 1024;
 /// How often a screen that cannot be read is read again: between two apps there may be none.
 const MAX_READS: u32 = 4;
@@ -140,7 +140,7 @@ impl WdaDriver {
         let reply = self.have(&request, ctx).await?;
         let png = decode(reply).await?;
         let (width, height) = pixels(&png).ok_or_else(|| {
-            DriverError::unmet("take a screenshot: what WebDriverAgent sent is no PNG")
+            DriverError::unmet("take a screenshot: WebDriverAgent did not send a PNG")
         })?;
         let screen = Size::new(width / self.scale, height / self.scale);
         Ok(Observation::Screenshot(Screenshot {

@@ -91,7 +91,7 @@ impl AgentPlace {
         held(file.try_lock_shared(), file)
     }
 
-    /// Whether somebody uses it: neither nobody, nor its keeper that ends it.
+    /// Whether it has a user other than its keeper that ends it.
     pub(crate) fn is_used(&self) -> io::Result<bool> {
         let file = self.lock("users")?;
         let is_free = held(file.try_lock(), file)?.is_some();
@@ -113,7 +113,7 @@ impl AgentPlace {
         Ok(unused)
     }
 
-    /// What its keeper said last; `None` when nobody can read it.
+    /// What its keeper said last; `None` when it cannot be read.
     pub(crate) fn record(&self) -> Option<AgentRecord> {
         serde_json::from_slice(&std::fs::read(self.file("agent.json")).ok()?).ok()
     }
@@ -125,7 +125,7 @@ impl AgentPlace {
         std::fs::rename(&draft, self.file("agent.json"))
     }
 
-    /// Two ports on which nobody listens, the same ones each time unless they are taken.
+    /// Two free ports, the same ones each time unless they are taken.
     pub(super) fn free_ports(&self) -> io::Result<(u16, u16)> {
         let mut hash = DefaultHasher::new();
         self.folder.hash(&mut hash);

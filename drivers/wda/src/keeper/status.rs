@@ -21,7 +21,7 @@ pub(crate) enum Answer {
     /// Somebody who has accepted the connection and says nothing: WebDriverAgent does one thing after
     /// the other.
     Busy,
-    /// Another program, or nobody.
+    /// Another program, or none.
     Other,
 }
 

@@ -24,7 +24,7 @@ use crate::start::{Running, START_TIMEOUT, prepared};
 
 /// How often it is asked whether it is there.
 const START_POLL: Duration = Duration::from_millis(100);
-/// How often it is looked whether an app runs: nobody tells.
+/// How often to check whether an app runs: there is no notification.
 const APP_POLL: Duration = Duration::from_millis(500);
 /// How long a simulator may take to end an app.
 const APP_END_TIMEOUT: Duration = Duration::from_secs(60);
@@ -115,7 +115,7 @@ impl Attempt<'_> {
             ("MJPEG_SERVER_PORT", pictures.to_string()),
             ("UPGRADE_TIMESTAMP", mark.clone()),
         ];
-        // What ends it has the lock: nobody starts another before it is done.
+        // What ends it has the lock: no other starts before it is done.
         let lock = Stdio::from(std::io::stdout().as_fd().try_clone_to_owned()?);
         let end = ["simctl", "terminate", &order.udid, &order.id];
         let mut hook = ExitHook::prepare(&order.xcrun, &end, lock)?;
@@ -153,7 +153,7 @@ impl Attempt<'_> {
         };
         let Ok(told) = told else {
             if way == StartWay::Launch {
-                // Whoever waits for it may go before the other way has answered; the next one begins with it.
+                // A caller may stop waiting before the other way has answered; the next one begins with it.
                 record.way = Some(StartWay::Xcodebuild);
                 order.place.write(record)?;
             }
@@ -175,7 +175,7 @@ impl Attempt<'_> {
         let mut command = match way {
             StartWay::Launch => {
                 let pid = self.simctl.launch(udid, id, &variables).await?;
-                // A number that is no process of this computer says nothing.
+                // A number that is not a process of this computer says nothing.
                 return Ok(Started::App(pid.filter(|pid| is_alive(*pid))));
             }
             StartWay::Command => prepared(&self.order.command, self.order.folder.as_deref(), port)?,
@@ -191,7 +191,7 @@ impl Attempt<'_> {
     }
 
     /// Has Xcode run the installed app as the test that it is, which never ends: from a copy, for Xcode
-    /// installs it anew. (`xcodebuild.xctestrun(5)`)
+    /// reinstalls it. (`xcodebuild.xctestrun(5)`)
     async fn tests(&self, variables: &Variables) -> Result<Command> {
         let KeepOrder { udid, id, .. } = self.order;
         let copies = self.order.place.file("runner");
@@ -252,7 +252,7 @@ impl Attempt<'_> {
         if let Started::Command(running, port, mark) = started {
             let was_running = running.is_running();
             said = format!("; {}", running.stop().await);
-            // What it started on the simulator is no child of it, and goes on where it was killed. What runs
+            // What it started on the simulator is not a child of it, and goes on where it was killed. What runs
             // there otherwise is another client's.
             if !was_running && who_answers(port).await != Answer::Agent(Some(mark)) {
                 hook.cancel().await;

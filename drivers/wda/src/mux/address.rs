@@ -19,7 +19,7 @@ pub enum MuxAddress {
     Unix(PathBuf),
 }
 
-/// A text that is no address of a usbmuxd.
+/// A text that is not an address of a usbmuxd.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not the address of a usbmuxd: write 127.0.0.1:27015 or UNIX:/var/run/usbmuxd")]
 pub struct MuxAddressError(String);

@@ -73,7 +73,7 @@ impl<'de> Visitor<'de> for ElementSeed<'_> {
                 }
             }
         }
-        // The one place where it is told.
+        // The one place where it is reported.
         node.is_selected = node.traits.iter().any(|name| name == "Selected");
         Ok(Element {
             node,

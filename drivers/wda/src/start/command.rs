@@ -107,7 +107,7 @@ impl Running {
                     let _ = tokio::time::timeout(LAST_LINES_GRACE, reader).await;
                 }
                 let why = why(status, &tail);
-                // Nobody may be waiting.
+                // There may be no waiter.
                 let _ = tell.send(Some(why));
             }
         });

@@ -17,14 +17,14 @@ use super::StartError;
 use crate::dial::AgentPort;
 use crate::keeper::{AgentPlace, AgentRecord, AgentState, Answer, KeepOrder, who_answers};
 
-/// How often it is looked how far the keeper is: locks tell nobody.
+/// How often to check on the keeper: locks do not notify.
 const KEEPER_POLL: Duration = Duration::from_millis(50);
-/// How often one may end after it has answered before that is told.
+/// How often one may end after it has answered before that is an error.
 const STARTS: u32 = 2;
 /// How long the last user waits until it has ended.
 const END_TIMEOUT: Duration = Duration::from_secs(70);
 
-/// Starts a keeper that is nobody's child, with the lock as its output. What it says goes to a file.
+/// Starts a keeper without a parent, with the lock as its output. What it says goes to a file.
 const SCRIPT: &str = r#"log=$1; shift; "$@" </dev/null 2>"$log" &"#;
 
 /// A simulator's WebDriverAgent, which all processes share.
@@ -38,7 +38,7 @@ pub(crate) struct SharedAgent {
 }
 
 impl SharedAgent {
-    /// One whose port is told to `port`, and which is kept by that command.
+    /// One whose port is reported to `port`, and which is kept by that command.
     pub(crate) fn new(order: KeepOrder, keeper: Vec<OsString>, port: AgentPort) -> Self {
         Self {
             order,
@@ -127,7 +127,7 @@ impl SharedAgent {
         shell.wait().await.map(drop)
     }
 
-    /// Uses it no more. Where nobody does, it has ended when this returns.
+    /// Stops using it. After the last user, it has ended when this returns.
     pub(super) async fn leave(&self) {
         let Some(used) = self.used.lock().await.take() else {
             return;

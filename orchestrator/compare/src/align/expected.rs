@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::answer::{Item, ItemKind};
 use crate::cover::Pattern;
 
-/// An entry of `expect`: differences that are no news.
+/// An entry of `expect`: differences that are not news.
 #[derive(Debug, Clone, Default)]
 pub struct Expectation {
     /// The entry as its author wrote it.

@@ -49,8 +49,8 @@ pub(super) fn of(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -
     items
 }
 
-/// Whether a node that only one screen has is told on its own: what a person can act on, headings and
-/// dialogs always; others unless what they are in is told already.
+/// Whether a node that only one screen has is reported on its own: what a person can act on, headings and
+/// dialogs always; others unless their container is reported already.
 fn stands_alone(side: &Prepared<'_>, aligned: &[Option<usize>], place: usize) -> bool {
     let node = &side.tree.nodes[place];
     if stands_by_itself(&node.role) {
@@ -59,7 +59,7 @@ fn stands_alone(side: &Prepared<'_>, aligned: &[Option<usize>], place: usize) ->
     !node.name.is_empty() && side.parents[place].is_none_or(|parent| aligned[parent].is_some())
 }
 
-/// Whether elements of a role are told whatever holds them.
+/// Whether elements of a role are reported regardless of their container.
 pub(crate) fn stands_by_itself(role: &str) -> bool {
     is_actionable(role) || matches!(role, "heading" | "dialog")
 }
@@ -126,7 +126,7 @@ pub(crate) fn in_view(tree: &ScreenTree, node: &ScreenNode) -> Option<bool> {
 }
 
 /// Which nodes stand in another order: those outside the longest run that kept it. Of a part that
-/// moved as a whole, only its top is told.
+/// moved as a whole, only its top is reported.
 fn moved(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -> Vec<bool> {
     let sequence: Vec<(usize, usize)> = alignment
         .to

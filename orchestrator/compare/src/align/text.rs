@@ -57,7 +57,7 @@ impl Texts {
         Self { memory }
     }
 
-    /// A text with names for what the session remembers, where that is no part of a longer word.
+    /// A text with names for what the session remembers, where that is not a part of a longer word.
     pub fn without_memory(&self, text: &str) -> String {
         let mut text = Cow::Borrowed(text);
         for (value, name) in &self.memory {
@@ -80,7 +80,7 @@ impl Texts {
     }
 
     fn classed(&self, text: &str, classes: usize) -> String {
-        // Marks of direction and glyphs of icon fonts are no words.
+        // Marks of direction and glyphs of icon fonts are not words.
         let is_mark = |c: char| {
             matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
                 | '\u{e000}'..='\u{f8ff}' | '\u{feff}')

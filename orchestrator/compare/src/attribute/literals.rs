@@ -15,7 +15,7 @@ pub(super) struct Literal {
     pub(super) family: String,
     /// Where it stands in a sentence: axes and facts in the order they are named.
     pub(super) order: usize,
-    /// Whether a run can be asked for it: what follows from it is no explanation of its own.
+    /// Whether a run can be asked for it: what follows from it is not an explanation of its own.
     pub(super) is_axis: bool,
     pub(super) bits: Bits,
 }

@@ -1,4 +1,4 @@
-//! Findings in words. What is seen is told, with its counts; never that one thing is because of another.
+//! Findings in words. They state what is seen, with counts; never that one thing causes another.
 
 use super::Counts;
 use crate::answer::{ClusterKind, Explanation, Literal};

@@ -24,7 +24,7 @@ pub(super) fn of(
         let cells: Vec<usize> = (0..standings.len())
             .filter(|cell| matches!(standings[*cell], CellVerdict::Bad | CellVerdict::Flaky))
             .collect();
-        // Errors are told wherever they are.
+        // Errors are reported wherever they are.
         let is_error = matches!(
             kind,
             ClusterKind::Failure | ClusterKind::Network | ClusterKind::Console

@@ -1,4 +1,4 @@
-//! Differences that are no news, folded into a line for each thing that explains them.
+//! Differences that are not news, folded into a line for each thing that explains them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

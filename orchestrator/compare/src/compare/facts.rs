@@ -19,7 +19,7 @@ use crate::answer::{Item, ItemKind};
 use crate::defects::named;
 use crate::normal::is_actionable;
 
-/// Facts and axes that lay a screen out anew.
+/// Facts and axes that change a screen's layout.
 pub(super) const LAYOUT: [&str; 8] = [
     "width",
     "viewport",
@@ -43,11 +43,11 @@ pub(super) struct Fact {
     pub(super) name: String,
     /// What each session that has it shows, and the others.
     pub(super) bad: BTreeMap<usize, Change>,
-    /// The sessions for which it is no news.
+    /// The sessions for which it is not news.
     pub(super) excused: Vec<Excuse>,
     /// Whether nothing but digits differs.
     pub(super) is_faint: bool,
-    /// The sessions of which nobody can say: their language is shown in other layouts only.
+    /// The sessions for which it is unknown: their language is shown in other layouts only.
     unknown: BTreeSet<usize>,
 }
 
@@ -445,7 +445,7 @@ impl<'e> Look<'e, '_> {
         views
     }
 
-    /// A difference as it is told of a session.
+    /// A difference as reported for a session.
     pub(super) fn item(&self, fact: &Fact, session: usize) -> Item {
         let (was, is) = fact.bad.get(&session).cloned().unwrap_or_default();
         let at = |screen: usize| {

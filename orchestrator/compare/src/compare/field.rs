@@ -306,7 +306,7 @@ impl<'a> Field<'a> {
     /// What a person calls each cell: the device where there are several, and its values; no two alike.
     fn labels(run: &Run) -> Vec<String> {
         let is_only = |cell: &Cell| run.cells.iter().all(|other| other.name == cell.name);
-        // Two sizes of one width are told whole.
+        // Two sizes of one width are written in full.
         let told = |axis: &String, value: &String| {
             let mut others = run.cells.iter().filter_map(|cell| cell.values.get(axis));
             let words = said(axis, value);

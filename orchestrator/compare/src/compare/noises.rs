@@ -16,7 +16,7 @@ const TEARDOWN: [&str; 4] = [
     "NS_BINDING_ABORTED",
     "NS_ERROR_ABORT",
 ];
-/// What engines say of a request that failed: it is told as the request.
+/// Engines' messages about a failed request: it is reported as the request.
 const OF_REQUESTS: [&str; 4] = [
     "Same Origin Policy disallows",
     "Failed to load resource: ",

@@ -238,7 +238,7 @@ impl<'a> Screens<'a> {
             Vec::new()
         };
         let early = self.early(field, &elements, step);
-        // What is told of each session, and what explains the rest.
+        // What is reported of each session, and what explains the rest.
         let mut told: BTreeMap<usize, ScreenChanges> = BTreeMap::new();
         let mut explained: BTreeMap<usize, Vec<Item>> = BTreeMap::new();
         for (place, fact) in facts.iter().enumerate() {
@@ -270,7 +270,7 @@ impl<'a> Screens<'a> {
                     continue;
                 }
                 let key = item_key(&item);
-                // What was seen at an earlier step is no news at a later one.
+                // What was seen at an earlier step is not news at a later one.
                 let (items, keys) = told.entry(session).or_default();
                 if counts.known.insert((session, key.clone())) {
                     keys.push((key, place));
@@ -472,7 +472,7 @@ impl<'a> Screens<'a> {
     }
 }
 
-/// What is told of a session, and what of it is new, each with its fact.
+/// What is reported of a session, and what of it is new, each with its fact.
 type ScreenChanges = (Vec<Item>, Vec<(String, usize)>);
 
 /// The sessions of a step that are on another screen.

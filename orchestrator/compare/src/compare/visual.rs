@@ -201,7 +201,7 @@ pub(crate) fn way([right, down]: [i32; 2]) -> String {
     }
 }
 
-/// What comparing came to, as it is told; `None` for no difference.
+/// The result of comparing, as reported; `None` for no difference.
 fn told(compared: &Compared, step: &Step, scale: f64) -> Option<Visual> {
     let tree = step.tree.as_ref().map(|seen| &*seen.tree);
     match compared {
@@ -213,7 +213,7 @@ fn told(compared: &Compared, step: &Step, scale: f64) -> Option<Visual> {
     }
 }
 
-/// A difference as it is told; `None` for none.
+/// A difference as reported; `None` for none.
 pub(crate) fn told_difference(
     difference: &Difference,
     tree: Option<&ScreenTree>,

@@ -22,7 +22,7 @@ pub enum Condition {
     AtLeast(f64),
 }
 
-/// Why a text is no condition.
+/// Why a text is not a condition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
     /// Nothing, or nothing behind `!=`.

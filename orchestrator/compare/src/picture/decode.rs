@@ -9,10 +9,10 @@ use super::Picture;
 /// No screen has more pixels; a hostile file may say so.
 const MAX_PIXELS: u64 = 64 * 1024 * 1024;
 
-/// Why a file is no picture.
+/// Why a file is not a picture.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// It is no PNG, or cut short.
+    /// It is not a PNG, or cut short.
     #[error("decode the PNG: {0}")]
     Png(#[from] png::DecodingError),
     /// It is larger than a screen.

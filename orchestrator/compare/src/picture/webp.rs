@@ -13,14 +13,14 @@ const MAX_PIXELS: u64 = 64 * 1024 * 1024;
 /// Why a picture cannot be kept, or read again.
 #[derive(Debug, thiserror::Error)]
 pub enum WebpError {
-    /// It is no WebP, or cut short.
+    /// It is not a WebP, or cut short.
     #[error("decode the WebP: {0}")]
     Decode(#[from] image_webp::DecodingError),
     /// It cannot be one.
     #[error("encode the WebP: {0}")]
     Encode(#[from] image_webp::EncodingError),
     /// It has no pixels, or more than a screen.
-    #[error("{width}x{height} is no size of a screen")]
+    #[error("invalid screen size {width}x{height}")]
     Size {
         /// Its width.
         width: u32,

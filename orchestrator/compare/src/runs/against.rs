@@ -220,7 +220,7 @@ impl Looking<'_, '_> {
                 screen::compare(&was, &is, &is_expected)
             };
             if matches!(before, ReferenceRun::Baselines(_)) {
-                // Until it is approved anew, it would excuse every change to come.
+                // Until it is approved again, it would hide every later change.
                 compared.propose_anew(&was, &is);
             }
             self.answer.steps += 1;

@@ -250,7 +250,7 @@ fn approval(
             .filter(|change| change.kind == ChangeKind::Visual);
         let visual = visual.find(|change| !change.boxes.is_empty());
         let visual = visual.ok_or("it has no boxes to choose from")?;
-        let before = before.ok_or("there is no baseline of which the rest could be kept")?;
+        let before = before.ok_or("no baseline to keep the rest of")?;
         // Parts of a picture say nothing of what the screen holds.
         (tree, defects) = (before.tree, before.entry.defects);
         (picture, parts) = (before.picture, before.entry.boxes);
@@ -264,7 +264,7 @@ fn approval(
         parts.sort_unstable();
         parts.dedup();
     }
-    // What is not compared is nobody's to keep: it may be a secret.
+    // What is not compared must not be kept: it may be a secret.
     picture = picture.masked(&screen.masks);
     Ok(Approval {
         entry: Entry {
@@ -301,7 +301,7 @@ fn without_memory(tree: &ScreenTree, texts: &Texts) -> ScreenTree {
     }
     // Where the page is served from differs from run to run, too.
     tree.location = None;
-    // What nobody sees is nobody's to approve.
+    // What cannot be seen cannot be approved.
     tree.hidden.clear();
     tree
 }

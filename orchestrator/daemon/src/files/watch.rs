@@ -12,7 +12,7 @@ use nix::sys::statfs::statfs;
 
 use super::{MAX_ENTRIES, kind};
 
-/// File systems that nobody changes but by this system's calls: btrfs, ext, f2fs, overlayfs, tmpfs, xfs,
+/// File systems that change only through this system's calls: btrfs, ext, f2fs, overlayfs, tmpfs, xfs,
 /// zfs, bcachefs. (`linux/magic.h`)
 const LOCAL: [u64; 8] = [
     0x9123_683e,
@@ -25,17 +25,17 @@ const LOCAL: [u64; 8] = [
     0xca45_1a4e,
 ];
 
-/// Folders whose changes are told.
+/// Folders whose changes are reported.
 pub(crate) struct Watch {
     inotify: Inotify,
-    /// Devices whose changes are told.
+    /// Devices whose changes are reported.
     devices: HashSet<u64>,
     /// Whether something may change without being told.
     is_blind: bool,
     /// Whether something has happened since it was asked.
     has_changed: bool,
     folders: HashMap<WatchDescriptor, PathBuf>,
-    /// What was read, with its kind; `None` when nobody has asked for it, or something is missing.
+    /// What was read, with its kind; `None` when it was not asked for, or something is missing.
     reads: Option<HashSet<PathBuf>>,
 }
 
@@ -58,7 +58,7 @@ impl Watch {
         if self.is_blind {
             return false;
         }
-        // Reading folders is told, too, and the queue is short.
+        // Reading folders is reported too, and the queue is short.
         self.take_in();
         let what = AddWatchFlags::IN_ACCESS
             | AddWatchFlags::IN_ATTRIB
@@ -71,7 +71,7 @@ impl Watch {
             | AddWatchFlags::IN_MOVE_SELF
             | AddWatchFlags::IN_ONLYDIR;
         let added = self.inotify.add_watch(folder, what);
-        // What has gone meanwhile was told by the folder that had it.
+        // What has gone meanwhile was reported by its folder.
         let is_added = matches!(added, Ok(_) | Err(Errno::ENOENT | Errno::ENOTDIR));
         self.is_blind = !is_added || !self.is_local(folder);
         let known = added.map(|id| self.folders.insert(id, folder.to_owned()));
@@ -96,14 +96,14 @@ impl Watch {
         self.reads.as_mut().filter(|_| !self.is_blind)
     }
 
-    /// Whether nobody has read a file, as far as was told until now.
+    /// Whether a file is unread, as far as reported so far.
     pub(crate) fn is_unread(&self, file: &Path) -> bool {
         let reads = self.reads.as_ref().filter(|_| !self.is_blind);
         reads.is_some_and(|reads| !reads.contains(file))
     }
 
     fn take_in(&mut self) {
-        // A map into memory, or a read of nothing, is told when the file is closed.
+        // A memory map, or an empty read, is reported when the file is closed.
         let read = AddWatchFlags::IN_ACCESS | AddWatchFlags::IN_CLOSE_NOWRITE;
         loop {
             let events = match self.inotify.read_events() {

@@ -95,7 +95,7 @@ impl Store for RecordingStore {
     }
 }
 
-/// The trail of a session that somebody drives by hand.
+/// The trail of a session that is driven by hand.
 pub(crate) fn driven_by(holder: &str) -> Result<Trail, CliError> {
     let said = serde_json::json!({
         "config": { "id": "by-hand", "title": format!("Driven by {holder}") },

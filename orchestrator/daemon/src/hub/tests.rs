@@ -155,7 +155,7 @@ fn whoever_comes_for_what_changed_waits_until_what_it_was_is_closed() {
     });
 }
 
-/// Holds up whoever opens the file, until it is killed; says when somebody does.
+/// Blocks every process that opens the file, until it is killed; reports each.
 #[cfg(target_os = "linux")]
 const SLOW_DISK: &str = "
 import fcntl, os, signal, sys

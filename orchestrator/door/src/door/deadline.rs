@@ -32,7 +32,7 @@ impl Timer for Deadlines {
 impl Future for Deadline {
     type Output = ();
 
-    /// Wakes nobody: see above.
+    /// Wakes no task: see above.
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
         match Instant::now() >= self.0 {
             true => Poll::Ready(()),

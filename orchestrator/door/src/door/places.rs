@@ -1,5 +1,5 @@
 //! How many connections there may be, and whose. Who has not been let in yet makes room for who comes
-//! next, so that nobody is shut out by those who connect and say nothing; and one of many principals does
+//! next, so that silent connections shut no client out; and one of many principals does
 //! not have them all.
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,7 +20,7 @@ pub(crate) struct Places {
 struct State {
     next: u64,
     open: usize,
-    /// Nobody of them was let in yet; the first came first.
+    /// None of them was let in yet; in order of arrival.
     strangers: BTreeMap<u64, CancellationToken>,
     of: HashMap<Principal, usize>,
 }
@@ -29,7 +29,7 @@ struct State {
 pub(crate) struct Seat {
     places: Arc<Places>,
     number: u64,
-    /// Cancelled when somebody else has the place.
+    /// Cancelled when another client has the place.
     pub(crate) taken: CancellationToken,
     held_by: Mutex<Option<Principal>>,
 }
@@ -43,7 +43,7 @@ impl Places {
         })
     }
 
-    /// A place for somebody who has said nothing yet: when all are taken, that of whoever was not let in for
+    /// A place for a client that has sent nothing yet: when all are taken, that of the one not let in for
     /// the longest; none when all were let in.
     pub(crate) fn take(self: &Arc<Self>) -> Option<Seat> {
         let mut state = self.state.lock();

@@ -1,4 +1,4 @@
-//! What a door asks of whoever knocks.
+//! What a door requires of its clients.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,14 +32,14 @@ pub struct Policy {
 /// Who may come in.
 #[derive(Debug, Clone)]
 pub enum Admits {
-    /// Whoever has a token, in `Authorization: Bearer`.
+    /// Clients with a token, in `Authorization: Bearer`.
     Bearer {
         /// What knows tokens.
         tokens: Tokens,
         /// Paths that need none.
         open: &'static [&'static str],
     },
-    /// Whoever knows the first segment of the path.
+    /// Clients that know the first segment of the path.
     Path(Arc<str>),
     /// Everybody: each endpoint asks for what proves who calls.
     Proven,
@@ -54,7 +54,7 @@ pub enum Hosts {
     Address,
 }
 
-/// Whose pages may ask. Who sends no `Origin` is no page, unless `Sec-Fetch-Site` says so.
+/// Whose pages may ask. Who sends no `Origin` is not a page, unless `Sec-Fetch-Site` says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origins {
     /// Nobody's.
@@ -122,7 +122,7 @@ impl Policy {
         }
     }
 
-    /// For a page that whoever was told its address may look at.
+    /// For a page open to everyone who has its URL.
     pub fn page(token: &str) -> Self {
         const METHODS: &[Method] = &[Method::GET];
         Self {

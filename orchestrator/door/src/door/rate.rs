@@ -1,4 +1,4 @@
-//! How many requests somebody may make: so many a second, twice as many at once. Of each caller one
+//! How many requests a caller may make: so many a second, twice as many at once. Of each caller one
 //! number is kept: the moment at which all it asked for is paid for.
 
 use std::collections::HashMap;

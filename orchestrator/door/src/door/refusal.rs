@@ -12,19 +12,19 @@ pub enum Refusal {
     /// It names another computer, or several.
     #[error("the request is for another host")]
     Host,
-    /// It comes from somebody's page.
+    /// It comes from a web page.
     #[error("not available to pages of a browser")]
     Origin,
     /// What is asked to be done.
     #[error("method not allowed")]
     Method(&'static [Method]),
     /// No token, or a wrong one.
-    #[error("a bearer token is needed")]
+    #[error("missing bearer token")]
     Unauthorized,
-    /// There is nothing for whoever does not know the address.
+    /// There is nothing for a client that does not know the URL.
     #[error("not found")]
     NotFound,
-    /// The body is no JSON, or compressed.
+    /// The body is not JSON, or compressed.
     #[error("the body must be application/json and not compressed")]
     MediaType,
     /// The body has too many bytes.

@@ -1,4 +1,4 @@
-//! Who calls: bearer tokens made of one secret, so that many callers are told apart and nothing is kept.
+//! Who calls: bearer tokens made of one secret, so that many callers are distinguished without storing anything.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use ring::rand::SystemRandom;
 
 /// Characters of a caller's name.
 const MAX_NAME: usize = 64;
-/// Whoever has the secret itself.
+/// The holder of the secret itself.
 const OWNER: &str = "owner";
 
 /// Whom a token belongs to.
@@ -22,12 +22,12 @@ impl Principal {
         Self(name.into())
     }
 
-    /// Whether it is whoever has the secret itself.
+    /// Whether it is the holder of the secret itself.
     pub fn is_owner(&self) -> bool {
         &*self.0 == OWNER
     }
 
-    /// The name; `owner` for whoever has the secret itself.
+    /// The name; `owner` for the holder of the secret itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -69,7 +69,7 @@ impl Tokens {
         &self.0.owner
     }
 
-    /// The token of a caller: `NAME.HMAC`. `None` for what is no name: 1 to 64 of `A-Z a-z 0-9 _ -`,
+    /// The token of a caller: `NAME.HMAC`. `None` for what is not a name: 1 to 64 of `A-Z a-z 0-9 _ -`,
     /// and not `owner`.
     pub fn of(&self, name: &str) -> Option<String> {
         is_name(name).then(|| {

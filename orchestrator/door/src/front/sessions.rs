@@ -1,5 +1,5 @@
 //! Sessions of the protocol's revisions before 2026-07-28: whose each one is, how many there may be, and
-//! when one has ended. What is said in one is nobody's business here.
+//! when one has ended. The content of a session does not matter here.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::visit::Holder;
 use crate::door::Principal;
 
-/// How often is looked for sessions that have ended.
+/// How often to look for sessions that have ended.
 const REAP_POLL: Duration = Duration::from_millis(500);
 /// How long what ends a session may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -59,7 +59,7 @@ impl Default for SessionLimits {
     }
 }
 
-/// What is told of a session that has ended, by its id.
+/// What is reported of an ended session, by its id.
 pub type OnClosed = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// All sessions of a front.
@@ -296,7 +296,7 @@ impl Drop for Streaming {
                         session.patience = limits.lost;
                     }
                 }
-                // It was read by somebody, or sent to nobody just before that was noticed.
+                // It was read, or sent to no one just before that was noticed.
                 Stream::Answer if session.is_lost && *self.is_whole.get_mut() => {
                     session.patience = limits.doubtful;
                 }

@@ -38,7 +38,7 @@ impl Visitor {
         }))
     }
 
-    /// Somebody who came to this toolset's endpoint, without a request of HTTP.
+    /// A client of this toolset's endpoint, without a request of HTTP.
     pub fn at_endpoint(principal: &str, toolset: &str) -> Self {
         Self::new(Holder {
             principal: Principal::named(principal),

@@ -95,7 +95,7 @@ impl Devices {
         self.busy > 0
     }
 
-    /// The device that a session is told with when it never ran.
+    /// The device that a session is reported with when it never ran.
     pub(super) fn first_for(&self, index: SessionIndex) -> Option<&DeviceInfo> {
         let first = self.sessions[index.0].candidates.first()?;
         Some(&self.slots[first.0].info)

@@ -41,8 +41,8 @@ fn translated(session: &SessionContext, request: &ToolRequest<'_>) -> Option<Val
     Some(arguments.replace_texts(&|_, text| session.texts.get(text).cloned()))
 }
 
-/// Leaves out arguments that the tool does not know, and answers what whoever reads the report
-/// shall know of that, and of templates that the trail asks to leave as they are.
+/// Leaves out arguments that the tool does not know, and returns notes for the report
+/// about them, and about templates that the trail asks to leave as they are.
 ///
 /// # Errors
 /// When the tool refuses an argument that it does not know.

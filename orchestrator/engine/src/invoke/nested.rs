@@ -87,7 +87,7 @@ fn inner_error(outcome: Outcome, told: impl Fn(&str) -> String) -> ToolError {
         },
         Outcome::Cancelled { .. } => ToolError::Cancelled,
         Outcome::Passed | Outcome::Skipped { .. } => {
-            ToolError::failed(told("an inner call ended oddly"))
+            ToolError::failed(told("unexpected outcome of a nested call"))
         }
     }
 }

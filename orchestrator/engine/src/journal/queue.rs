@@ -13,7 +13,7 @@ use super::NewArtifact;
 
 /// How much may wait. When it is full, sessions wait, in the order in which they came.
 pub(super) const QUEUE_BYTES: usize = 64 * 1024 * 1024;
-/// How often it is looked for the next message after one, and how long in between.
+/// How often to look for the next message after one, and how long in between.
 const LOOKS: u32 = 4;
 const LOOK_INTERVAL: Duration = Duration::from_micros(500);
 /// What a message takes besides its content.
@@ -48,7 +48,7 @@ pub(super) struct Queued {
     pub(super) room: Option<OwnedSemaphorePermit>,
 }
 
-/// The end of the queue that the journal's thread has. Nobody waits for room once it is gone.
+/// The end of the queue that the journal's thread has. Senders stop waiting for room once it is gone.
 #[derive(Debug)]
 pub(super) struct Messages {
     messages: UnboundedReceiver<Queued>,
@@ -102,7 +102,7 @@ impl Messages {
     /// The next message; `None` when all writing ends are gone.
     ///
     /// While there is much to do it looks again after a moment, rather than have each message wake
-    /// the thread: that costs whoever sends one more than writing it down.
+    /// the thread: that costs the sender more than writing it down.
     pub(super) fn next(&mut self) -> Option<Queued> {
         for _ in 0..self.looks {
             if let Some(message) = self.waiting() {
@@ -147,7 +147,7 @@ pub(super) fn bytes_of(event: &RunEvent) -> usize {
         }
     }
     let mut length = Length(0);
-    // What cannot be encoded is told by the store.
+    // What cannot be encoded is reported by the store.
     let _ = serde_json::to_writer(&mut length, event);
     length.0
 }

@@ -44,7 +44,7 @@ pub(super) struct SinkFeed {
     /// Bounded by the state's `waiting_bytes`.
     orders: Sender<Order>,
     state: Arc<State>,
-    /// How many were dropped since the sink was told.
+    /// How many were dropped since the sink was informed.
     dropped: u64,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn start(sinks: Vec<Box<dyn Sink>>) -> std::io::Result<(Vec<SinkFeed>
             .name(format!("sink {name}"))
             .spawn(move || {
                 show(sink, &receiver, &state);
-                // Nobody may want to know.
+                // There may be no receiver.
                 let _ = tell.send(());
             })?;
     }
@@ -158,7 +158,7 @@ impl Drop for SinkFeed {
 
 impl OpenSinks {
     /// Waits until the sinks have shown what they got, as long as they go on showing, and answers
-    /// which of them did not show everything. One that failed was told of in the journal.
+    /// which of them did not show everything. One that failed was reported in the journal.
     pub async fn finish(self) -> Vec<UnreadSink> {
         self.finish_within(SINK_STALL_TIMEOUT).await
     }

@@ -15,11 +15,11 @@ pub struct Attempt {
     pub device: DeviceId,
     /// When it began.
     pub started: DateTime<Utc>,
-    /// The last that happened on the device, as far as that was told.
+    /// The last that happened on the device, as far as reported.
     pub last: DateTime<Utc>,
-    /// When its end was told.
+    /// When its end was reported.
     pub ended: Option<DateTime<Utc>>,
-    /// How it ended, when that was told.
+    /// How it ended, when that was reported.
     pub outcome: Option<Outcome>,
     /// The steps that began, in order.
     pub steps: Vec<StepIndex>,
@@ -28,7 +28,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Whether what is told of it may break off: its host is gone, or its run, or it was called off.
+    /// Whether its events may break off: its host is gone, or its run, or it was cancelled.
     pub fn is_torn(&self) -> bool {
         match &self.outcome {
             None | Some(Outcome::Infrastructure { .. } | Outcome::Cancelled { .. }) => true,

@@ -81,7 +81,7 @@ fn out_of_turn(
             [stray, ..] => findings.push(Finding::new(
                 FindingKind::Stale,
                 format!(
-                    "{device} was given step {} at {}, which was nobody's turn",
+                    "{device} was given step {} at {} out of turn",
                     stray.step, stray.at
                 ),
             )),
@@ -89,7 +89,7 @@ fn out_of_turn(
         }
     }
     if !findings.is_empty() {
-        // Turns that were broken into belong to nobody any more.
+        // Interrupted turns belong to no session any more.
         return findings;
     }
     let reached = matched(heard, unheard, &turns);

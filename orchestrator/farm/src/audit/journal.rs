@@ -1,5 +1,5 @@
-//! One journal by itself: every planned session has one end, and what is told of each attempt is whole,
-//! in order, and told once.
+//! One journal by itself: every planned session has one end, and the events of each attempt are complete,
+//! in order, and reported once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ struct Reading {
     sessions: BTreeMap<usize, Session>,
     has_begun: bool,
     settled: Option<u32>,
-    /// A number that is out of place is told once: all that follow are, too.
+    /// A number that is out of place is reported once: all that follow are, too.
     is_out_of_step: bool,
 }
 
@@ -73,7 +73,7 @@ impl Reading {
         if self.settled.is_some() {
             self.report(
                 FindingKind::Disordered,
-                "something is told after the end of the run",
+                "there is an event after the end of the run",
             );
         }
         match event {
@@ -138,7 +138,7 @@ impl Reading {
             };
             wrong.push(Finding::new(
                 kind,
-                format!("{id} is told of after the session's end"),
+                format!("{id} has an event after the session's end"),
             ));
         }
         let is_end = matches!(event, RunEvent::SessionFinished { .. });
@@ -197,9 +197,9 @@ impl State {
         } else {
             Disordered
         };
-        wrong.when(self.ended, kind, "is told of after its end");
+        wrong.when(self.ended, kind, "has an event after its end");
         if !is_start && !is_end && self.started == 0 {
-            wrong.when(true, Lost, "is told of without its beginning");
+            wrong.when(true, Lost, "has an event without its beginning");
             // Said once.
             self.started = 1;
         }

@@ -14,7 +14,7 @@ pub struct Freed {
     pub at: DateTime<Utc>,
 }
 
-/// Sessions that were under way on a host that was lost, and whose end was told later than `within`
+/// Sessions that were under way on a host that was lost, and whose end was reported later than `within`
 /// after that.
 pub fn late(attempts: &[Attempt], freed: &[Freed], within: TimeDelta) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -33,7 +33,7 @@ pub fn late(attempts: &[Attempt], freed: &[Freed], within: TimeDelta) -> Vec<Fin
             );
             findings.push(Finding::new(
                 FindingKind::Late,
-                format!("{session} was told to be lost with {host} {took}"),
+                format!("{session} was reported lost with {host} {took}"),
             ));
         }
     }

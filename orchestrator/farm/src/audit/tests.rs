@@ -318,7 +318,7 @@ fn a_session_that_nobody_planned_and_a_count_that_does_not_hold_are_told() {
 
 #[test]
 fn a_command_that_comes_when_its_holder_was_declared_lost_is_stale() {
-    // The zombie goes on where it was, whoever has the device meanwhile.
+    // The zombie goes on where it was, even if the device has a new holder.
     let clean = story();
     let places = clean.arrivals.len();
     for place in 0..=places {
@@ -335,7 +335,7 @@ fn a_command_that_comes_when_its_holder_was_declared_lost_is_stale() {
                 step: StepIndex(step),
             };
             story.arrivals.insert(place, stale);
-            // Its own next command, before it was declared lost, is no crime.
+            // Its own next command, before it was declared lost, is not a crime.
             if !lost {
                 assert_ne!(story.findings(), [], "step {step} at {place}");
             }
@@ -374,7 +374,7 @@ fn two_sessions_at_once_on_one_device_are_two_holders() {
     assert!(found[0].what.contains("s1 and s2"), "{found:?}");
 }
 
-/// The first session on a phone was lost before a word of it arrived, and its run was told late: when the
+/// The first session on a phone was lost before any of its messages arrived, and its run was told late: when the
 /// next one had begun. Its command is that of nobody else.
 #[test]
 fn an_attempt_of_which_nothing_was_heard_explains_one_turn_and_holds_nothing() {

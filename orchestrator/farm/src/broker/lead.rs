@@ -23,7 +23,7 @@ use crate::names;
 
 /// How many deeds are under way at once.
 const WINDOW: usize = 64;
-/// How often runs are told where they stand, when that changes.
+/// How often runs are told their queue position, when it changes.
 const STANDING_INTERVAL: Duration = Duration::from_millis(200);
 /// Messages that were read and wait to be looked at; when full, reading waits.
 const READ_AHEAD: usize = 1_024;
@@ -32,7 +32,7 @@ const READING_GRACE: Duration = Duration::from_secs(4);
 
 /// How a term ended.
 pub(super) enum Term {
-    /// It was told to stop.
+    /// It was asked to stop.
     Stopped,
     /// It does not lead any more; why, in a few words.
     Lost(String),
@@ -60,7 +60,7 @@ struct Leading {
     read: mpsc::Sender<(Source, Result<Followed, FarmError>)>,
     /// What has not been read up to now.
     behind: Vec<Source>,
-    /// When runs are told, if there may be news.
+    /// When to notify runs, if there may be news.
     tell_at: Option<Instant>,
 }
 
@@ -124,7 +124,7 @@ pub(super) async fn lead(
             Some(done) = leading.doing.next() => {
                 let Done { answer, was_refused } = done?;
                 if was_refused && !still_leads(link, incarnation).await? {
-                    return Ok(Term::Lost("somebody else leads".to_owned()));
+                    return Ok(Term::Lost("another broker leads".to_owned()));
                 }
                 leading.learn(answer);
             }
@@ -132,7 +132,7 @@ pub(super) async fn lead(
             Some((source, followed)) = messages.recv() => leading.take(source, followed?),
             Some(asked) = requests.next() => {
                 if let Some(reply) = asked.reply {
-                    // Before everything was read there is no answer; whoever asks tries again.
+                    // Before everything was read there is no answer; the caller tries again.
                     if leading.behind.is_empty() {
                         let answer = request::answer(&leading.state, &asked.payload);
                         link.tell(reply.to_string(), answer).await;
@@ -223,7 +223,7 @@ async fn read_on(
     loop {
         let followed = follower.next().await;
         let is_over = followed.is_err();
-        // Nobody receives any more when the term is over.
+        // There is no receiver any more when the term is over.
         if read.send((source, followed)).await.is_err() || is_over {
             return;
         }

@@ -64,5 +64,5 @@ fn device_key(host: &str, device: &str) -> Result<DeviceKey, String> {
 }
 
 fn decoded(token: &str) -> Result<String, String> {
-    decode(token).ok_or_else(|| format!("`{token}` is no token of ours"))
+    decode(token).ok_or_else(|| format!("unknown token `{token}`"))
 }

@@ -5,13 +5,13 @@
 //! about the present: the answer to a deed is the next fact.
 //!
 //! - A device holds one session: the one of its lease, until that has an end from the device's host.
-//! - A session is granted once. One that was lost is never granted again; its run asks anew.
+//! - A session is granted once. One that was lost is never granted again; its run requests a new one.
 //! - A free device goes to the run with the fewest sessions under way, of equals to the one whose turn
 //!   was longest ago. Inside a run requeued sessions go first, then those that asked first.
 //! - Nothing that could run waits, except for a device of its own ([`Demand::spread`]) and for enough
 //!   devices ([`RunAdvert::min_devices`]).
 //! - A session takes [`Demand::own`], unless that is away for longer than a [`Effect::Wait`], or avoided.
-//! - What lost a session before is avoided, and one that is asked for anew prefers a device of its own:
+//! - What lost a session before is avoided, and one that is requested again prefers a device of its own:
 //!   for as long as a [`Effect::Wait`] lasts. Then any device will do.
 
 mod deeds;

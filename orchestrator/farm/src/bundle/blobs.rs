@@ -25,7 +25,7 @@ pub trait BlobStore: Send + Sync {
     /// When the store does not take it.
     fn put<'a>(&'a self, digest: &'a str, content: Bytes) -> BoxFuture<'a, Result<(), BlobError>>;
 
-    /// Reads a blob. Whoever asks checks its digest.
+    /// Reads a blob. The caller checks its digest.
     ///
     /// # Errors
     /// When it is not there, or the store does not answer.
@@ -42,7 +42,7 @@ pub enum BlobError {
     #[error("the farm's blob {0} is not what its name says")]
     Altered(String),
     /// It says of itself what cannot be.
-    #[error("blob {digest} makes no sense: {why}")]
+    #[error("invalid blob {digest}: {why}")]
     Malformed {
         /// Its digest.
         digest: String,

@@ -1,7 +1,7 @@
 //! Bundles on a host: one folder for each content, shared by its runs and by the hosts of one user.
 //! Blocking.
 //!
-//! Whoever works in a bundle holds its lock, shared; whoever removes one holds it alone. Locks are the
+//! Work in a bundle holds its lock, shared; removing one holds it exclusively. Locks are the
 //! system's, so that those of a process that was killed are gone with it.
 
 use std::fs::{self, File, TryLockError};
@@ -16,7 +16,7 @@ const UNFINISHED: &str = ".new-";
 /// How old it is then.
 const UNFINISHED_AGE: Duration = Duration::from_secs(60 * 60);
 
-/// How much of bundles that nobody works in is kept.
+/// How much of unused bundles is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheLimits {
     /// How many bundles.
@@ -194,7 +194,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Makes a folder that nobody else may look into: what projects hold is their owners'.
+/// Makes a private folder: what projects hold belongs to their owners.
 ///
 /// # Errors
 /// What the system says.

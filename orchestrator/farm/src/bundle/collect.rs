@@ -138,7 +138,7 @@ impl Gathering {
         let unreadable = |error| CollectError::unreadable(folder, error);
         for entry in std::fs::read_dir(folder).map_err(unreadable)? {
             let path = entry.map_err(unreadable)?.path();
-            // A link may lead anywhere, and nobody named it.
+            // A link may lead anywhere, and it was not named.
             if is_trail(&path) && path.symlink_metadata().is_ok_and(|found| found.is_file()) {
                 self.named(&path)?;
             }
@@ -253,7 +253,7 @@ fn describe(source: &Path) -> Result<BundledFile, CollectError> {
 }
 
 impl Collected {
-    /// What hosts are told of the files.
+    /// What is sent to hosts about the files.
     pub fn manifest(&self, run: RunId, sources: bool, secrets: Vec<String>) -> Manifest {
         let files = self.files.iter();
         Manifest {
@@ -360,7 +360,7 @@ fn real(path: &Path) -> Result<PathBuf, CollectError> {
                 false => folder,
             };
             let path = canonical(folder)?.join(name);
-            // So that what is missing is told under its name.
+            // So that what is missing is reported under its name.
             std::fs::metadata(&path).map_err(|error| CollectError::unreadable(&path, error))?;
             Ok(path)
         }

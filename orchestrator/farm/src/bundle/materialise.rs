@@ -51,10 +51,10 @@ pub enum MaterialiseError {
 }
 
 /// Lays down the files of a run below `<cache>/bundles/`, unless they are there: the same files are
-/// one folder, whoever needs them. Its files cannot be written to; who needs to write makes new ones.
+/// one folder for all users. Its files are read-only; a process that needs to write makes new ones.
 ///
 /// # Errors
-/// When the manifest makes no sense, a blob is missing, or the disk refuses.
+/// When the manifest is invalid, a blob is missing, or the disk refuses.
 pub async fn materialise(
     manifest: &Manifest,
     store: &dyn BlobStore,

@@ -9,7 +9,7 @@ const NAME_BYTES: usize = 255;
 
 /// A path that a bundle cannot have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path:?} cannot be a path in a bundle: {why}")]
+#[error("invalid path in a bundle {path:?}: {why}")]
 pub struct BundlePathError {
     /// The path.
     pub path: String,

@@ -36,7 +36,7 @@ impl fmt::Debug for SealKey {
 /// Why secrets could not be sealed or opened. It holds nothing of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
-    /// The key is none of the type `X`.
+    /// The key is not of type `X`.
     #[error("the host's key for secrets is malformed")]
     Key,
     /// What came is not sealed secrets.

@@ -1,4 +1,4 @@
-//! The devices of a host as the farm is told of them: there or not, in service or not. It decides and
+//! The devices of a host as reported to the farm: there or not, in service or not. It decides and
 //! does nothing.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::wire::{DeviceAdvert, OutOfService};
 /// A device that breaks so many sessions in a row gets no more of them.
 pub const QUARANTINE_AFTER: u32 = 3;
 
-/// What the farm is told, by the devices' names on this host.
+/// What is reported to the farm, by the devices' names on this host.
 pub type Adverts = BTreeMap<DeviceId, DeviceAdvert>;
 
 /// The devices of a host. Cheap to clone.
@@ -33,7 +33,7 @@ struct Device {
 }
 
 impl Roster {
-    /// What the farm is told now.
+    /// What to report to the farm now.
     pub fn adverts(&self) -> Adverts {
         let devices = self.0.iter();
         devices
@@ -62,7 +62,7 @@ impl HostDevices {
         roster.0.get(id).map(|device| device.advert.info.clone())
     }
 
-    /// What the farm is told now.
+    /// What to report to the farm now.
     pub fn adverts(&self) -> Adverts {
         self.0.borrow().adverts()
     }
@@ -72,7 +72,7 @@ impl HostDevices {
         self.0.subscribe()
     }
 
-    /// A device was connected to this computer, for the first time or anew: whatever was held against
+    /// A device was connected to this computer, for the first time or again: whatever was held against
     /// it is forgotten. It is down until it [answers](Self::up).
     pub fn join(&self, advert: DeviceAdvert) {
         self.0.send_modify(|roster| {

@@ -45,8 +45,8 @@ pub(super) struct OpenedRun {
 }
 
 impl Runs {
-    /// The place of a run; opened by whoever asks first. Those who wait for it meanwhile share what goes
-    /// wrong; whoever comes later tries again, for most of that passes.
+    /// The place of a run; opened by the first caller. Those who wait for it meanwhile share what goes
+    /// wrong; later callers try again, for most of that passes.
     pub(super) async fn place(&self, run: &RunId) -> Result<Arc<OpenedRun>, String> {
         let cell = Arc::clone(self.open.lock().entry(run.clone()).or_default());
         let opened = cell.get_or_init(|| self.open_anew(run)).await.clone();

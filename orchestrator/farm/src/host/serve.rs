@@ -50,7 +50,7 @@ pub struct HostOptions {
     pub version: String,
     /// Folder for bundles.
     pub cache: PathBuf,
-    /// How long the host is taken for alive without a word of it.
+    /// How long the host counts as alive without a message from it.
     pub ttl: Duration,
 }
 
@@ -300,7 +300,7 @@ impl Host {
         }
     }
 
-    /// We are certain to be taken for alive until then. After a lapse nobody knows what became of the
+    /// We are certain to count as alive until then. After a lapse it is unknown what became of the
     /// leases meanwhile: they are read again before anything reaches a device.
     fn alive_until(&mut self, moment: Instant) {
         let before = std::mem::replace(&mut self.until, moment);
@@ -473,7 +473,7 @@ impl Host {
 
     fn answer(&mut self, message: &[u8], live: &Liveness) -> Answer {
         let refused = match serde_json::from_slice(message) {
-            Err(error) => Some(format!("this host does not understand that: {error}")),
+            Err(error) => Some(format!("invalid request: {error}")),
             Ok(Ask::Drain { drain }) => {
                 self.say(live, |advert| advert.draining = drain);
                 None
@@ -490,7 +490,7 @@ impl Host {
     }
 }
 
-/// The run whose sessions somebody asks to end; `None` when nobody does.
+/// The run whose sessions are asked to end; `None` when there is none.
 fn run_to_cancel(message: &async_nats::Message) -> Option<RunId> {
     if is_relayed(message) {
         return None;
@@ -537,7 +537,7 @@ async fn finished<T>(task: &mut Option<AbortOnDropHandle<T>>) -> T {
         Ok(result) => result,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // Nobody aborts it but who drops it.
+            // It is aborted only by dropping it.
             Err(_) => std::future::pending().await,
         },
     }

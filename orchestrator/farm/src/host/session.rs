@@ -57,7 +57,7 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
             Err(why) => Err(why),
         },
     };
-    // When nobody hears of what it does, it ends here.
+    // Without a receiver of its events, it ends here.
     drop(walked);
     let end = match ended {
         Ok((Ok(outcome), items)) => End::Settled {
@@ -82,12 +82,12 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
         match link.put_if(&subject, 0, end.clone(), None).await {
             Ok(Put::Done(_)) => break,
             Ok(Put::Refused) => {
-                tracing::info!(session = %to.session, "the farm had given this session up");
+                tracing::info!(session = %to.session, "the farm had given up this session");
                 break;
             }
             Err(FarmError::Silent { .. }) => {}
             Err(error) => {
-                tracing::warn!(%error, session = %to.session, "the end cannot be told");
+                tracing::warn!(%error, session = %to.session, "cannot send the end");
                 break;
             }
         }

@@ -32,7 +32,7 @@ pub trait Workplace: Send + Sync {
     fn open(&self, opening: Opening) -> BoxFuture<'static, Result<Box<dyn OpenRun>, String>>;
 }
 
-/// An open run. Dropped, it is closed all the same; nobody waits for it then.
+/// An open run. Dropped, it is closed anyway, without waiting.
 pub trait OpenRun: Send + Sync {
     /// What carries out its sessions, on the devices as this host names them.
     fn host(&self) -> Arc<dyn SessionHost>;

@@ -7,7 +7,7 @@ use packtrain_model::suggest;
 use super::version::Version;
 use super::{Attribute, Comparison, Condition, DEEPEST, LONGEST, Value};
 
-/// Why a text is no requirement. All of these are the writer's to mend.
+/// Why a text is not a requirement. All of these are the writer's to mend.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequirementError {
     /// It is longer than [`LONGEST`]: it has so many characters.
@@ -69,7 +69,7 @@ pub(super) fn write_key(f: &mut fmt::Formatter<'_>, key: &str) -> fmt::Result {
     }
 }
 
-/// The attribute that was probably meant. Short words are close to everything: `lab` is no `label`.
+/// The attribute that was probably meant. Short words are close to everything: `lab` is not a `label`.
 fn slip(word: &str) -> Option<&'static str> {
     const SHORTEST: usize = 5;
     let names = Attribute::NAMED.map(|(name, _)| name);
@@ -241,7 +241,7 @@ impl Parser<'_> {
         })
     }
 
-    /// What a comparison asks about. A word that is no attribute is a label's key, unless it looks
+    /// What a comparison asks about. A word that is not an attribute is a label's key, unless it looks
     /// like a slip of the finger; quotes or `label=` say that it is none.
     fn attribute(
         &self,

@@ -27,7 +27,7 @@ pub(super) enum SessionUpdate {
     Happened(HostName, Pack),
     /// How it ended, on a host.
     Ended(HostName, End),
-    /// A host's word that nobody can read.
+    /// An unreadable message from a host.
     Unreadable(HostName, String),
     /// Its grant cannot be read.
     Broken(String),
@@ -190,7 +190,7 @@ fn parse(message: &Stored) -> Option<(SessionId, SessionUpdate)> {
         _ => return None,
     };
     if let SessionUpdate::Unreadable(_, error) | SessionUpdate::Broken(error) = &said {
-        tracing::warn!(error, "the farm says what nobody understands");
+        tracing::warn!(error, "unknown message from the farm");
     }
     Some((session, said))
 }

@@ -84,7 +84,7 @@ struct Session<'a> {
     order: SessionOrder,
     output: SessionOutput,
     grant: Option<Grant>,
-    /// What hosts said before the grant was told: a host may be faster than its broker.
+    /// What hosts said before the grant arrived: a host may be faster than its broker.
     early: Vec<SessionUpdate>,
     /// How many items of its packs were taken in.
     taken: u64,
@@ -164,7 +164,7 @@ impl Session<'_> {
                     }
                 }
                 () = at(given_up) => {
-                    let cause = "its host did not say how it ended";
+                    let cause = "its host did not report its end";
                     return self.give_up(cause.to_owned()).await;
                 }
                 by = &mut taken => {
@@ -188,7 +188,7 @@ impl Session<'_> {
         let permit = self.inner.demands.acquire().await;
         let put = self.inner.link.put_if(&subject, 0, value.into(), None);
         let mut put = std::pin::pin!(put);
-        // It is on its way once it was polled: others follow, and nobody waits for an answer.
+        // It is on its way once it was polled: others follow, and no answer is awaited.
         let put = match futures::poll!(put.as_mut()) {
             Poll::Ready(put) => put,
             Poll::Pending => {
@@ -217,7 +217,7 @@ impl Session<'_> {
         bare.values.secrets.clear();
         if let Some(app) = &mut bare.cell.app_file {
             let place = self.inner.files.map(app);
-            let stays = || format!("{} does not travel to hosts", app.display());
+            let stays = || format!("{} cannot be sent to hosts", app.display());
             *app = place.ok_or_else(|| InvalidOrder::because(stays()))?.into();
         }
         let base = base(&order.session);
@@ -283,7 +283,7 @@ impl Session<'_> {
             SessionUpdate::Ended(host, end) => Some(self.ended(&host, end).await),
             SessionUpdate::Unreadable(host, _) if !self.is_ours(&host) => None,
             SessionUpdate::Unreadable(host, why) => {
-                let cause = format!("what {host} said of the session cannot be read: {why}");
+                let cause = format!("invalid message from {host} about the session: {why}");
                 Some(self.give_up(cause).await)
             }
             SessionUpdate::Broken(why) => Some(self.give_up(why).await),
@@ -304,7 +304,7 @@ impl Session<'_> {
         };
         match end {
             End::Large(_) => {
-                let cause = "its end is none".to_owned();
+                let cause = "malformed end record".to_owned();
                 self.lost(Blame::Host, cause).await
             }
             End::Lost { blame, cause } => self.lost(blame, cause).await,
@@ -406,7 +406,7 @@ impl Session<'_> {
                 }
                 Item::Lost(what) => self.not_kept("a file", &what),
                 Item::Large(_) | Item::Waits(_) | Item::Ended(_) => {
-                    self.damaged = Some("an event of it is none".to_owned());
+                    self.damaged = Some("a malformed event".to_owned());
                 }
             }
         }
@@ -452,7 +452,7 @@ impl Session<'_> {
         self.output.record(started).await;
     }
 
-    /// Says of a start what the run itself has planned, not what its host was told of that.
+    /// Says of a start what the run itself has planned, not what its host knows of that.
     fn as_planned(&self, event: &mut RunEvent) {
         if let RunEvent::SessionStarted { planned, .. } = event {
             planned.clone_from(&self.order.planned);

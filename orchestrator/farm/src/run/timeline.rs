@@ -9,7 +9,7 @@ use packtrain_model::trail::Trail;
 use packtrain_model::{Outcome, RunEvent, StepIndex};
 use tokio::time::Instant;
 
-/// What was told of a session.
+/// What was reported of a session.
 #[derive(Debug, Default)]
 pub(super) struct SessionTimeline {
     /// How steps ended; the last word of each counts.
@@ -49,7 +49,7 @@ impl SessionTimeline {
     /// Why it is not believed: a clause about the host.
     pub(super) fn judge(&self, called: Outcome, trail: &Trail) -> Result<Outcome, String> {
         match called {
-            // Whoever planned the run says what is not run, and never asks for it.
+            // The planner reports what is not run, and never asks for it.
             Outcome::Skipped { .. } => Err("skipped what it was asked for".to_owned()),
             Outcome::Passed => {
                 // A pass is one of every step, each told.
@@ -121,7 +121,7 @@ mod tests {
         }
     }
 
-    /// What was told when each step ended with these outcomes, in this order.
+    /// The events of steps that ended with these outcomes, in this order.
     fn told(steps: &[(usize, Outcome)]) -> SessionTimeline {
         let (trail, mut told) = (trail(), SessionTimeline::default());
         for (step, outcome) in steps {

@@ -53,7 +53,7 @@ mod tests {
         assert!(futures::poll!(std::pin::pin!(second.come())).is_pending());
         drop(first);
         second.come().await;
-        // Who never comes holds up nobody.
+        // A turn that never comes holds up no other.
         drop(third);
         assert!(futures::poll!(std::pin::pin!(fourth.come())).is_ready());
     }

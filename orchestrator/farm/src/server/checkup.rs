@@ -62,7 +62,7 @@ pub struct StreamFound {
 /// Looks at everything that one's role may see.
 ///
 /// # Errors
-/// When the server does not answer. What is wrong with the farm is no error.
+/// When the server does not answer. What is wrong with the farm is not an error.
 pub async fn check_up(link: &Link, identity: Option<&Identity>) -> Result<CheckUp, FarmError> {
     let role = identity.map_or(Role::Broker, |identity| identity.role);
     let mut clock_ahead = None;

@@ -80,7 +80,7 @@ impl ServerConfig {
             let permissions = rendered(&Permissions::of_joiners());
             users += &format!("      {{ user: {user}, password: {password}, {permissions} }}\n");
         }
-        // Whoever is gone is noticed within the time that its liveness key has.
+        // A client that is gone is noticed within the time of its liveness key.
         format!(
             r#"# Written by packtrain; changes are lost.
 server_name: {name}

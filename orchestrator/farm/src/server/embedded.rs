@@ -242,7 +242,7 @@ async fn ready(said: &mut watch::Receiver<ServerLog>) -> Result<SocketAddr, Serv
 
 fn complaint(said: &ServerLog) -> String {
     let words = said.complaint.as_deref();
-    words.unwrap_or("it ended without a word").to_owned()
+    words.unwrap_or("it ended without a message").to_owned()
 }
 
 fn spawn(

@@ -14,10 +14,10 @@ pub enum ServerError {
     #[error("no nats-server was found")]
     Missing,
     /// The one that is configured is not there.
-    #[error("there is no nats-server at {0}")]
+    #[error("no nats-server at {0}")]
     NotThere(PathBuf),
     /// It does not tell its version.
-    #[error("{0} does not tell its version")]
+    #[error("{0} does not report its version")]
     Unknown(PathBuf),
     /// It lacks what a farm needs.
     #[error("nats-server {version} at {place} is too old: a farm needs {OLDEST} or later")]

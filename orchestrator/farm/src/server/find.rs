@@ -70,7 +70,7 @@ async fn checked(program: PathBuf) -> Result<NatsServer, ServerError> {
     Ok(NatsServer { program, version })
 }
 
-/// What `nats-server --version` says; `None` when that is no version.
+/// What `nats-server --version` says; `None` when that is not a version.
 pub async fn version_of(program: &Path) -> Option<Version> {
     let mut command = Command::new(program);
     command.arg("--version");

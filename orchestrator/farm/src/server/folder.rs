@@ -68,7 +68,7 @@ impl FarmFolder {
         Certificates::pin_in(&self.tls())
     }
 
-    /// Takes the folder, so that nobody else serves from it.
+    /// Locks the folder, so that no other process serves from it.
     ///
     /// # Errors
     /// [`ServerError::InUse`].
@@ -96,7 +96,7 @@ impl FarmFolder {
             });
         }
         let secret = Secret::new()?;
-        // Whoever else makes one at the same time: the first stays.
+        // If two processes make one at the same time, the first stays.
         let made = private().create_new(true).write(true).open(&path);
         match made.and_then(|mut file| file.write_all(secret.to_text().as_bytes())) {
             Ok(()) => Ok(secret),
@@ -175,7 +175,7 @@ pub(super) fn create_private_folder(path: &Path) -> Result<(), ServerError> {
     std::fs::set_permissions(path, only_owner).map_err(ServerError::file(path))
 }
 
-/// Writes a file that only its owner reads; whoever reads sees the old text or the new. Its folder
+/// Writes a file that only its owner reads; readers see the old text or the new. Its folder
 /// becomes its owner's alone.
 ///
 /// # Errors

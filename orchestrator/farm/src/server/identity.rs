@@ -47,7 +47,7 @@ impl Identity {
         format!("{}_{}", self.role, self.name)
     }
 
-    /// The prefix of its replies, which nobody else may read.
+    /// The prefix of its replies, which no other user may read.
     pub fn inbox_prefix(&self) -> String {
         inbox_prefix(&self.user())
     }

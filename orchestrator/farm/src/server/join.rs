@@ -64,20 +64,20 @@ pub enum Refusal {
     #[error("the token invites a {0}")]
     Role(Role),
     /// The invitation has let somebody else in.
-    #[error("the token was used by `{0}` already; each lets one in")]
+    #[error("the token was already used by `{0}`; each is for one computer")]
     Used(HostName),
     /// Somebody else has the name.
     #[error("`{0}` is taken by another computer; join by another name")]
     Taken(HostName),
     /// The farm could not do it.
-    #[error("the farm cannot let anybody in: {0}")]
+    #[error("the farm cannot accept new computers: {0}")]
     Broken(String),
 }
 
 /// Why joining came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// The token lets nobody in.
+    /// The token is not accepted.
     #[error(transparent)]
     Token(#[from] TokenError),
     /// The farm said no.
@@ -89,8 +89,8 @@ pub enum JoinError {
     /// The key is none.
     #[error(transparent)]
     Key(#[from] ServerError),
-    /// The server is up, but nobody there lets anybody in.
-    #[error("nobody at {0} lets computers join")]
+    /// The server is up, but does not accept new computers.
+    #[error("no server at {0} accepts new computers")]
     Nobody(String),
 }
 
@@ -112,7 +112,7 @@ impl JoinError {
     }
 }
 
-/// Joins a farm with a key that the caller has stored already, so that trying again is no harm.
+/// Joins a farm with a key that the caller has stored already, so that trying again is not harmful.
 ///
 /// # Errors
 /// [`JoinError`].
@@ -183,7 +183,7 @@ pub async fn join(
 pub struct JoinRequests(async_nats::Subscriber);
 
 impl JoinRequests {
-    /// Takes requests from now on; who asks before that is told that nobody is there.
+    /// Takes requests from now on; earlier requests are answered that no server is there.
     ///
     /// # Errors
     /// When it cannot listen for them.

@@ -1,6 +1,6 @@
 //! Who may do what, as subjects.
 //!
-//! What nobody is allowed is forbidden. A role's own inbox is private to its user.
+//! What is not allowed is forbidden. A role's own inbox is private to its user.
 
 use std::fmt;
 use std::str::FromStr;
@@ -62,7 +62,9 @@ impl FromStr for Role {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|role| role.word() == text);
-        found.ok_or_else(|| format!("`{text}` is no role: host, run, viewer, operator or broker"))
+        found.ok_or_else(|| {
+            format!("invalid role `{text}`: expected host, run, viewer, operator or broker")
+        })
     }
 }
 
@@ -77,7 +79,7 @@ pub struct Permissions {
     pub answers: bool,
 }
 
-/// The prefix of a user's replies, which nobody else may read.
+/// The prefix of a user's replies, which no other user may read.
 pub fn inbox_prefix(user: &str) -> String {
     format!("_INBOX_{user}")
 }
@@ -168,7 +170,7 @@ fn broker() -> Permissions {
 }
 
 /// A host follows only what is for it and nothing that it writes itself: a consumer may have the server
-/// deliver to any subject of the account, whoever may write there.
+/// deliver to any subject of the account, whatever its permissions.
 fn host(name: &HostName) -> Permissions {
     Permissions {
         answers: true,

@@ -29,13 +29,13 @@ pub struct Invitation {
     pub pin: Option<String>,
 }
 
-/// Why a token lets nobody in.
+/// Why a token is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// It is cut off or no token.
-    #[error("this is no token of a farm; was it copied whole?")]
+    #[error("invalid farm token; was it copied completely?")]
     Malformed,
-    /// Another farm's, or nobody's.
+    /// Another farm's, or forged.
     #[error("the token was not made by this farm")]
     Forged,
     /// It is too late.
@@ -52,7 +52,7 @@ impl Invitation {
         format!("{}.{}", text(&words), text(&signature))
     }
 
-    /// What a token says, whoever made it: for the invited, who cannot know.
+    /// What a token says, without checking its signature: for the invited, who cannot check it.
     ///
     /// # Errors
     /// [`TokenError::Malformed`].

@@ -96,7 +96,7 @@ impl Action {
     /// it takes.
     ///
     /// # Errors
-    /// When it makes no sense, in words.
+    /// Why it is invalid, in words.
     pub(super) fn calls(
         &self,
         platform: Platform,
@@ -112,7 +112,7 @@ impl Action {
             .flatten()
             .any(|text| text.trim().is_empty())
         {
-            return Err("an element is named by words, and one of these is blank".to_owned());
+            return Err("`role`, `name` and `text` must not be blank".to_owned());
         }
         let names_element = element.into_iter().any(Option::is_some);
         let verb = match (self.action, &self.tool) {
@@ -122,7 +122,7 @@ impl Action {
                 arguments.remove(LEASE);
                 return Ok(vec![(tool.clone(), arguments.into())]);
             }
-            (None, Some(_)) => return Err("a tool takes its arguments in `args`".to_owned()),
+            (None, Some(_)) => return Err("pass a tool's arguments in `args`".to_owned()),
             (Some(_), Some(_)) | (None, None) => {
                 return Err("expected either `action` or `tool`".to_owned());
             }

@@ -1,6 +1,6 @@
 //! Where the templates are in a text.
 
-/// Longer than this, something between braces is no name.
+/// Longer than this, something between braces is not a name.
 const LONGEST_BODY: usize = 200;
 
 /// A stretch of a text.
@@ -90,7 +90,7 @@ fn token_at(text: &str) -> Option<Token<'_>> {
     })
 }
 
-/// `name.field.field` in its first part and the rest; `None` when a part is no name.
+/// `name.field.field` in its first part and the rest; `None` when a part is not a name.
 pub(super) fn dotted(path: &str) -> Option<(&str, &str)> {
     let is_name = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

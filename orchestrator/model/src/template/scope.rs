@@ -70,7 +70,7 @@ pub enum Reason {
 /// Why a value cannot be filled in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// The token of an argument is no path.
+    /// The token of an argument is not a path.
     #[error("{}", malformed(body))]
     Malformed {
         /// What is between the braces.
@@ -97,7 +97,7 @@ pub enum TemplateError {
         span: Option<Span>,
     },
     /// Arguments that name each other in a circle.
-    #[error("argument `{name}` is made of itself")]
+    #[error("argument `{name}` refers to itself")]
     Circular {
         /// One of them.
         name: String,

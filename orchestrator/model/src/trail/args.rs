@@ -21,7 +21,7 @@ pub struct ArgDeclaration {
     pub kind: ArgType,
     /// What it is for.
     pub description: Option<String>,
-    /// What it is when nobody gives it; without one it must be given. Already of the right type.
+    /// The default value; without one the argument is required. Already of the right type.
     pub default: Option<serde_json::Value>,
     /// Where the name stands.
     pub span: Span,
@@ -173,7 +173,7 @@ impl Config {
     /// The arguments of a run: what is given, checked and converted, and the defaults of the rest.
     /// Of two given under one name the later counts. `trail` is the file the config comes from.
     ///
-    /// All mistakes are told, each where it was made: in the file of arguments, or at the
+    /// All mistakes are reported, each where it was made: in the file of arguments, or at the
     /// declaration that was not met.
     pub fn bind_args(
         &self,
@@ -240,7 +240,7 @@ fn read(
             let hint = arg
                 .value
                 .is_null()
-                .then(|| "an argument cannot be nothing; leave it out, or give ''".to_owned());
+                .then(|| "an argument cannot be null; leave it out, or give ''".to_owned());
             problems.push(declared_at(declared, place(arg, trail, message)).hint(hint));
             None
         }

@@ -14,7 +14,7 @@ pub fn lineage(classifiers: &[Classifier]) -> Vec<String> {
         .collect();
     let mut names: Vec<String> = Vec::new();
     let whole = segments.join("-");
-    // A segment that is no ancestor of the whole is still a name of the device, a weaker one.
+    // A segment that is not an ancestor of the whole is still a name of the device, a weaker one.
     for name in std::iter::once(whole.as_str()).chain(segments.into_iter().rev()) {
         for ancestor in ancestors(name) {
             if !names.iter().any(|known| known == ancestor) {

@@ -17,7 +17,7 @@ pub struct Config {
     pub description: Option<String>,
     /// The app under test: the name of a target, an app id, or an address.
     pub target: Option<String>,
-    /// What an agent is told beside the steps.
+    /// What agents should know beside the steps.
     pub context: Option<String>,
     /// Priority, as people write it: `P1`.
     pub priority: Option<String>,

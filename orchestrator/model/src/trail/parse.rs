@@ -17,7 +17,7 @@ use crate::source::Source;
 use crate::template;
 use crate::yaml::{self, Node, Value};
 
-/// Most mistakes that are told; a file with more of them is no trail.
+/// The most mistakes that are reported; a file with more is not a trail.
 const MAX_DIAGNOSTICS: usize = 50;
 
 pub(super) fn parse(

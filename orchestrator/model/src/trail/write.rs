@@ -18,7 +18,7 @@ use crate::yaml::{self, Mapping, Value};
 /// Why a recording cannot be written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum WriteError {
-    /// The text is no trail, or no longer.
+    /// The text is not a trail, or no longer.
     #[error("the file is not a trail: {}", .0.first().map(ToString::to_string).unwrap_or_default())]
     NotATrail(Vec<Diagnostic>),
     /// The list form is only read.
@@ -36,7 +36,7 @@ pub enum WriteError {
     #[error("step {0} says that it shall not be recorded")]
     NotRecordable(StepIndex),
     /// Not a device classifier.
-    #[error("{} is no device classifier", quoted(.0))]
+    #[error("invalid device classifier {}", quoted(.0))]
     Classifier(String),
     /// A trailhead is one call.
     #[error("a trailhead is at most one tool call, not {0}")]
@@ -51,7 +51,7 @@ pub enum WriteError {
     },
     /// With the recording the file would be no trail: a call names an argument that the trail does
     /// not declare.
-    #[error("with the recording the file would be no trail: {}", .0.first().map(ToString::to_string).unwrap_or_default())]
+    #[error("with the recording the file would not be a valid trail: {}", .0.first().map(ToString::to_string).unwrap_or_default())]
     Spoils(Vec<Diagnostic>),
     /// The text is laid out in a way that an edit would change more than the recording.
     #[error("step {0} is written in a way that cannot be edited without changing more than it")]
@@ -131,7 +131,7 @@ fn check<'t>(
         let problem = if call.name.trim().is_empty() {
             "it has no name"
         } else if call.args.as_mapping().is_none() {
-            "its arguments are no mapping"
+            "its arguments are not a mapping"
         } else {
             continue;
         };

@@ -11,7 +11,7 @@ use super::plan::PartRun;
 use super::rename::{BY_CONTENT, Renaming};
 use crate::{EVENTS_FILE, RecordError};
 
-/// What is made anew, or is of no use without the program that wrote it.
+/// What is rebuilt, or is of no use without the program that wrote it.
 const LEFT: [&str; 6] = [
     EVENTS_FILE,
     "report.html",

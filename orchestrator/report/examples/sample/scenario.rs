@@ -267,7 +267,7 @@ impl Trail {
         }
     }
 
-    /// What the device has to say of its own accord during a step.
+    /// What the device reports unprompted during a step.
     pub fn noise(&self, step: u32, device: &DeviceInfo) -> Vec<DeviceEvent> {
         match (self.name, step, device.system.as_str()) {
             ("login", 3, "Firefox 152") => vec![

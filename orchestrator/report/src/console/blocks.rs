@@ -180,7 +180,7 @@ pub fn flaky(view: &RunView, names: &Names<'_>, layout: Layout) -> String {
     }
 }
 
-/// How many things calls noticed, and where they are told; empty without any.
+/// How many things calls noticed, and where they are reported; empty without any.
 fn noticed(view: &RunView) -> Option<String> {
     let count = view.trails.iter().map(|trail| StepNote::of(trail).len());
     let count = Some(count.sum::<usize>()).filter(|count| *count > 0)?;

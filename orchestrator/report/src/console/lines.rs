@@ -205,7 +205,7 @@ impl EventLines {
                     said = format!("attempt {}, {said}", attempt.0);
                 }
                 if let Some(own) = planned.device.as_ref().filter(|own| **own != device.id) {
-                    said = format!("{said}, in the place of {own}, which could not be had");
+                    said = format!("{said}, in place of {own}, which was not available");
                 }
                 let line = self.labelled(session, &layout.dim(&wording::one_line(&said)));
                 self.starting.insert(session.0.clone(), line);

@@ -74,7 +74,7 @@ impl Fold {
                 self.view.packtrain = packtrain;
                 self.view.started = Some(at);
                 self.view.options = options;
-                // What other machines run is no part of this run.
+                // What other machines run is not a part of this run.
                 self.view.options.elsewhere = Vec::new();
                 self.view.devices = devices;
                 self.view.trails = trails

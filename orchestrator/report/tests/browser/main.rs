@@ -258,7 +258,7 @@ fn the_script_is_what_its_sources_make() {
     assert!(copied.unwrap().success());
     std::fs::create_dir_all(folder.path().join("src/html")).unwrap();
     let modules = copy.join("node_modules");
-    // A developer's own modules are no part of what is checked.
+    // A developer's own modules are not part of what is checked.
     let _ = std::fs::remove_file(&modules).or_else(|_| std::fs::remove_dir_all(&modules));
     std::os::unix::fs::symlink(installed().join("node_modules"), &modules).unwrap();
     let output = Command::new("npm")

@@ -1,4 +1,4 @@
-//! Comparing with files under `tests/goldens`. `PACKTRAIN_BLESS=1` writes them anew; the diff is
+//! Comparing with files under `tests/goldens`. `PACKTRAIN_BLESS=1` rewrites them; the diff is
 //! then for a person to judge.
 
 use std::fs;

@@ -9,7 +9,7 @@ use quick_junit::Report;
 use crate::{html, json, junit, small, summary};
 
 /// Ends a script, an attribute, a comment, a CDATA section and a template; moves the cursor,
-/// turns the reading direction, and is no XML character.
+/// turns the reading direction, and is not an XML character.
 const EVIL: &str = "</script><img src=x onerror=alert(1)>\"'&{{ 7*7 }}<!--]]>\x1b[2J\u{202e}\u{0}`\r\n[[ATTACHMENT|/etc/passwd]]";
 
 /// A run in which every text that can be foreign is.

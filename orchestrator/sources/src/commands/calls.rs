@@ -55,15 +55,11 @@ impl Element {
             }
         }
         if text.is_none() && id.is_none() {
-            return Err(CommandError::invalid(
-                "`text` or `id` must say which element is meant",
-            ));
+            return Err(CommandError::invalid("missing `text` or `id`"));
         }
         let exact = exact.unwrap_or(false);
         if exact && text.is_none() {
-            return Err(CommandError::invalid(
-                "`exact` is about `text`, which is missing",
-            ));
+            return Err(CommandError::invalid("`exact` needs `text`"));
         }
         Ok(Self { text, id, exact })
     }
@@ -185,7 +181,7 @@ pub(super) fn tap(request: requests::Tap, on: Platform) -> Planned {
     }
 }
 
-/// Swipes, as often as it is told.
+/// Swipes, as often as requested.
 pub(super) fn scroll(request: requests::Scroll, _: Platform) -> Planned {
     // The finger goes the other way.
     let finger = match request.direction {
@@ -197,7 +193,7 @@ pub(super) fn scroll(request: requests::Scroll, _: Platform) -> Planned {
     let amount = request.amount.unwrap_or(1);
     if !(1..=MAX_SWIPES).contains(&amount) {
         return Err(CommandError::invalid(format!(
-            "`amount` is {amount}; it must be 1 to {MAX_SWIPES}"
+            "invalid `amount` {amount}: expected 1 to {MAX_SWIPES}"
         )));
     }
     let swipe = PlannedCall {

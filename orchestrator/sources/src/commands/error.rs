@@ -44,7 +44,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The session was called off.
+    /// The session was cancelled.
     Canceled = "canceled", 499;
     /// The request is not what the command takes.
     InvalidArgument = "invalid_argument", 400;
@@ -86,8 +86,8 @@ impl CommandError {
     pub fn invocation_ended() -> Self {
         Self::new(
             Code::Unauthenticated,
-            "the tool call that this invocation id belongs to has ended, or never was: wait for \
-             every command before the tool returns, and take the client of each call anew",
+            "unknown invocation id, or its tool call has ended: wait for \
+             every command before the tool returns, and get a new client for each call",
         )
     }
 
@@ -121,7 +121,7 @@ impl CommandError {
                 Code::DeadlineExceeded,
                 format!(
                     "{command} was still running after {:.1} s, which is all the time that a \
-                     callback has; what it was doing was given up. The device hangs or is slow: \
+                     callback has; it was cancelled. The device hangs or is slow: \
                      the run's report shows what it did last",
                     limit.as_secs_f64()
                 ),
@@ -150,7 +150,7 @@ impl CommandError {
             }
             ToolError::Cancelled => Self::new(
                 Code::Canceled,
-                "the session was called off; return from the tool",
+                "the session was cancelled; return from the tool",
             ),
         }
     }

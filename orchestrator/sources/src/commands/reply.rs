@@ -121,7 +121,7 @@ pub(super) struct Made<'a> {
     base_url: &'a str,
 }
 
-/// A response that is made of what the last tool answered; `None` when it is none of its kind.
+/// A response that is made of what the last tool answered; `None` when it is of another kind.
 pub(super) trait Response: IsMessage + Serialize + Sized {
     fn of(made: Made<'_>) -> Option<Self>;
 }

@@ -145,7 +145,7 @@ commands! {
         Element::new(request.text, request.id, request.exact)?.asked("getElementCount", None)
     };
 
-    /// Takes a picture and a reading of the screen.
+    /// Takes a screenshot and a snapshot of the screen.
     Core Query EVERYWHERE CaptureScreen {} -> ScreenState, Returns::Message, |_, _| one("captureScreen", json!({}));
 
     /// Expects an element to be visible in time.

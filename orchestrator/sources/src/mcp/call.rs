@@ -1,4 +1,4 @@
-//! One `tools/call`: sent, waited for, called off.
+//! One `tools/call`: sent, awaited, cancelled.
 
 use std::sync::Arc;
 
@@ -144,7 +144,7 @@ impl PendingCall {
         self.heard.hear();
     }
 
-    /// Tells the server that nobody waits any more.
+    /// Tells the server that its caller stopped waiting.
     pub(crate) async fn cancel(&self, why: &str) {
         let id = Some(self.handle.id.clone());
         let cancelled = CancelledNotificationParam::new(id, Some(why.to_owned()));
@@ -182,7 +182,7 @@ fn responses(needed: &InputRequiredResult, call: &LastHeard) -> Result<InputResp
             }
             _ => {
                 return Err(CallError::Answered(
-                    "it asks for a model or for folders, and there are none".to_owned(),
+                    "it asks for a model or for folders, which are not available".to_owned(),
                 ));
             }
         }

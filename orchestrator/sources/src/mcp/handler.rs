@@ -115,7 +115,7 @@ impl Notices {
         Self { to, change_waits }
     }
 
-    /// Never waits. A change is told however much there is to log, and one that waits is told for
+    /// Never waits. A change is reported however much there is to log, and one that waits is reported for
     /// those that come meanwhile.
     pub(super) fn tools_changed(&self) {
         if self.to.try_send(Notice::ToolsChanged).is_ok()
@@ -126,7 +126,7 @@ impl Notices {
         let this = self.clone();
         tokio::spawn(async move {
             let room = this.to.reserve().await;
-            // Before it is told: a change from now on is one that whoever is told may not see.
+            // Before the notification: its receiver may not see a later change.
             this.change_waits.store(false, Ordering::SeqCst);
             if let Ok(room) = room {
                 room.send(Notice::ToolsChanged);

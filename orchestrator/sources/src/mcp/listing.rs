@@ -23,7 +23,7 @@ const NAMED: usize = 20;
 /// Characters of a server's words in a sentence.
 const QUOTED: usize = 200;
 /// What is said of a list that nothing can be taken of.
-const MALFORMED: &str = "the list of tools is not as MCP has it";
+const MALFORMED: &str = "malformed list of tools";
 
 impl McpClient {
     /// All tools that the server lists. Those that are malformed are left out and told in its log.
@@ -125,7 +125,7 @@ impl Page {
         let next = match page.get("nextCursor") {
             None | Some(Value::Null) => None,
             Some(Value::String(cursor)) => Some(cursor.clone()),
-            Some(_) => return Err(format!("{MALFORMED}: its `nextCursor` is no text")),
+            Some(_) => return Err(format!("{MALFORMED}: its `nextCursor` is not a string")),
         };
         let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else {
             return Err(format!("{MALFORMED}: it has no array `tools`"));
@@ -190,7 +190,7 @@ impl Pages {
         Ok(Some(next))
     }
 
-    /// The tools, and what is no tool. Nothing but the latter is an error: a source that has tools
+    /// The tools, and what is not a tool. Nothing but the latter is an error: a source that has tools
     /// and offers none is not as it is meant.
     fn end(self) -> Result<(Vec<ListedTool>, Vec<LeftOut>), String> {
         match (self.tools.is_empty(), self.left_out.first()) {
@@ -299,7 +299,7 @@ mod tests {
             (json!({ "tools": {} }), "no array `tools`"),
             (
                 json!({ "tools": [], "nextCursor": 7 }),
-                "`nextCursor` is no text",
+                "`nextCursor` is not a string",
             ),
         ] {
             let said = Page::read(list).unwrap_err();

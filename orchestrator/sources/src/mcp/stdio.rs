@@ -68,7 +68,7 @@ impl Stdin {
 /// What a server wrote.
 pub(crate) struct StdioLines {
     messages: mpsc::Sender<ServerJsonRpcMessage>,
-    /// Lines that are no messages.
+    /// Lines that are not messages.
     log: mpsc::Sender<String>,
 }
 
@@ -106,7 +106,7 @@ impl StdioLines {
                 Ok(Length::TooLong(bytes)) => {
                     self.log(format!("a message of {bytes} bytes was dropped").as_bytes());
                     if let Some(answer) = too_long(&line, bytes) {
-                        // Nobody may take it any more.
+                        // It may have no receiver any more.
                         let _ = self.messages.send(answer).await;
                     }
                 }
@@ -195,7 +195,7 @@ const fn length(bytes: usize) -> Length {
 enum ParsedLine {
     /// One message, or several as an array.
     Messages(Vec<ServerJsonRpcMessage>),
-    /// Answers that are no JSON, and what stands for them.
+    /// Answers that are not JSON, and what stands for them.
     Unreadable(Vec<ServerJsonRpcMessage>),
     /// Something for the log.
     Other,
@@ -268,8 +268,7 @@ impl<'de> Deserialize<'de> for Batch {
 fn no_answer(said: &Value) -> Option<ServerJsonRpcMessage> {
     let is_answer = said.get("result").or_else(|| said.get("error")).is_some();
     let id = said.get("id")?.as_i64()?;
-    (is_answer && said.get("method").is_none())
-        .then(|| failed(id, "its answer makes no sense".to_owned()))
+    (is_answer && said.get("method").is_none()).then(|| failed(id, "invalid answer".to_owned()))
 }
 
 fn failed(id: i64, message: String) -> ServerJsonRpcMessage {

@@ -94,7 +94,7 @@ impl<'a> Calls<'a> {
         self.scripted.values().filter_map(|(_, tool)| {
             let source = Source::new(tool.file.to_string_lossy(), "");
             let told = Diagnostic::error(&source, None, tool.unusable.clone()?);
-            Some(told.hint("every tool needs a name of its own".to_owned()))
+            Some(told.hint("tool names must be unique".to_owned()))
         })
     }
 
@@ -138,7 +138,7 @@ impl<'a> Calls<'a> {
         found
     }
 
-    /// Tools that a run would call, that nobody has and that were probably meant to be built-in ones.
+    /// Tools that a run would call, that do not exist and were probably meant to be built-in ones.
     pub(crate) fn misspelled(&self, plan: &Plan) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let sessions = plan

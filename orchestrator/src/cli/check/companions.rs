@@ -13,7 +13,7 @@ use super::Calls;
 use crate::exit::CliError;
 use crate::trails;
 
-/// What is wrong with a file that is no trail.
+/// What is wrong with a file that is not a trail.
 ///
 /// # Errors
 /// When it cannot be read.

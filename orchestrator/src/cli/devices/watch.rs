@@ -21,7 +21,7 @@ pub(super) fn run(config: &Config, format: Format) -> Result<Exit, CliError> {
         let watching = async {
             let wiring = Wiring::new(config, super::ALL, false).await?;
             begin(&wiring, format);
-            // Whoever looks on wants to see it at once.
+            // A person watching wants to see it at once.
             let mut watch = Watch::start(&wiring, Duration::ZERO);
             while let Some(change) = watch.next().await {
                 tell(&change, format);

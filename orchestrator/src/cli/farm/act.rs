@@ -21,13 +21,13 @@ use crate::{render, runtime};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
-#[command(after_help = "A host that is drained takes nothing new; its sessions come to their end.")]
+#[command(after_help = "A drained host takes no new sessions; those under way finish.")]
 pub(crate) struct DrainArgs {
     /// The host
     #[arg(value_name = "HOST")]
     host: HostName,
 
-    /// Let it take sessions again
+    /// Give it sessions again
     #[arg(long)]
     undo: bool,
 
@@ -42,8 +42,8 @@ pub(crate) struct QuarantineArgs {
     #[arg(value_name = "DEVICE")]
     device: DeviceId,
 
-    /// Why, for everybody who waits for it
-    #[arg(long, value_name = "TEXT", default_value = "somebody said so")]
+    /// The reason, shown to runs that wait for it
+    #[arg(long, value_name = "TEXT", default_value = "set by an operator")]
     cause: String,
 
     /// Put it into service again
@@ -69,8 +69,11 @@ pub(super) fn drain(args: &DrainArgs, context: &Context) -> Result<Exit, CliErro
 /// `packtrain farm quarantine`.
 pub(super) fn quarantine(args: &QuarantineArgs, context: &Context) -> Result<Exit, CliError> {
     let DeviceKey { host, device } = DeviceKey::named(&args.device).ok_or_else(|| {
-        CliError::misuse(format!("`{}` names no host", args.device))
-            .hint("`packtrain farm devices` shows devices with their hosts: android/1@mac-1")
+        CliError::misuse(format!(
+            "invalid device `{}`: expected a host after `@`",
+            args.device
+        ))
+        .hint("`packtrain farm devices` shows devices with their hosts: android/1@mac-1")
     })?;
     let ask = Ask::Quarantine {
         device,
@@ -95,13 +98,13 @@ fn asked(
         let found = address::find(farm, &config.farm, &[Role::Operator])?;
         let link = Link::connect(&found.address, "packtrain farm").await?;
         let message = serde_json::to_vec(ask)
-            .map_err(|error| CliError::misuse("that cannot be asked").because(&error))?;
+            .map_err(|error| CliError::misuse("cannot encode the request").because(&error))?;
         let answer = link.ask(names::ctl_host(host), message, PATIENCE).await;
         let answer = answer.map_err(|error| {
             CliError::from(error).hint(format!("is {host} there? `packtrain farm hosts` says so"))
         })?;
         let answer: Answer = serde_json::from_slice(&answer).map_err(|error| {
-            CliError::infrastructure("the host's answer makes no sense").because(&error)
+            CliError::infrastructure("invalid answer from the host").because(&error)
         })?;
         match answer.refused {
             None => Ok(()),

@@ -42,14 +42,14 @@ pub(crate) fn owner() -> String {
     let user = ["USER", "LOGNAME"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
-    let user = user.unwrap_or_else(|| "somebody".to_owned());
+    let user = user.unwrap_or_else(|| "unknown".to_owned());
     match nix::unistd::gethostname() {
         Ok(computer) => format!("{user}@{}", computer.to_string_lossy()),
         Err(_) => user,
     }
 }
 
-/// How long keys live on this farm. Where nobody says on how many servers it is, they live as long as an
+/// How long keys live on this farm. Without a number of servers, they live as long as an
 /// election needs: one may be under way.
 pub(crate) async fn ttl(link: &Link) -> Duration {
     ttl_on(server::replicas(link).await.unwrap_or(CLUSTER))
@@ -67,8 +67,7 @@ pub(crate) fn ttl_on(replicas: usize) -> Duration {
 /// This user's folder of farms.
 pub(crate) fn farms() -> Result<PathBuf, CliError> {
     let state = wiring::state_folder().ok_or_else(|| {
-        CliError::infrastructure("there is no folder to keep the farm in")
-            .hint("set XDG_STATE_HOME or HOME")
+        CliError::infrastructure("no folder to keep the farm in").hint("set XDG_STATE_HOME or HOME")
     })?;
     Ok(state.join("farm"))
 }
@@ -132,11 +131,11 @@ fn unknown(roles: &[Role]) -> CliError {
             return CliError::infrastructure("the farm of this computer is not up")
                 .hint("`packtrain farm up` starts it");
         }
-        return CliError::misuse("this user knows no farm").hint(
+        return CliError::misuse("no farm is configured for this user").hint(
             "`packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's",
         );
     }
-    // Nobody needs more than what is enough.
+    // The least role that is enough.
     let enough = [Role::Viewer, Role::Run]
         .iter()
         .find(|role| roles.contains(role));
@@ -177,7 +176,7 @@ fn words(roles: &[Role]) -> String {
     words.join(" or ")
 }
 
-/// Refuses what is no server's address.
+/// Refuses what is not a server's address.
 pub(crate) fn checked(server: &str) -> Result<(), CliError> {
     let rest = ["nats://", "tls://"]
         .iter()
@@ -187,8 +186,8 @@ pub(crate) fn checked(server: &str) -> Result<(), CliError> {
         return Ok(());
     }
     Err(
-        CliError::misuse(format!("`{server}` is no server's address"))
-            .hint("`nats://host:4222`, or `tls://host:4222` where it is encrypted"),
+        CliError::misuse(format!("invalid server address `{server}`"))
+            .hint("expected `nats://host:4222`, or `tls://host:4222` where it is encrypted"),
     )
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct BrokerArgs {
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     farm: Option<String>,
 
-    /// On how many servers everything is kept: 1, 3 or 5
+    /// How many servers store everything: 1, 3 or 5
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = replicas)]
     replicas: usize,
 }

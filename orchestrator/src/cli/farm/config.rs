@@ -26,7 +26,7 @@ adds users: give each server its folder and each user its file, and have the ser
 configuration again (`nats-server --signal reload`)."
 )]
 pub(crate) struct ConfigArgs {
-    /// How many servers: 1, or 3 that keep the same
+    /// How many servers: 1, or 3 that replicate each other
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
     nodes: u8,
 
@@ -38,11 +38,11 @@ pub(crate) struct ConfigArgs {
     #[arg(long = "user", value_name = "ROLE:NAME", value_parser = user)]
     users: Vec<(Role, HostName)>,
 
-    /// The folder to write to, which holds the farm's secrets from then on
+    /// The folder to write to, which will hold the farm's secrets
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 
-    /// Where a server finds its folder
+    /// The folder's path on a server
     #[arg(long, default_value = "/etc/nats", value_name = "FOLDER")]
     at: PathBuf,
 
@@ -76,7 +76,7 @@ fn names(args: &ConfigArgs) -> Result<Vec<String>, CliError> {
         args.servers.clone()
     };
     if !matches!(names.len(), 1 | 3 | 5) {
-        return Err(CliError::misuse("a farm has one server, or three, or five")
+        return Err(CliError::misuse("a farm needs one, three or five servers")
             .hint("an even number tolerates no more failures than the odd one below it"));
     }
     let is_fit = |name: &String| {
@@ -86,7 +86,7 @@ fn names(args: &ConfigArgs) -> Result<Vec<String>, CliError> {
                 .all(|c| c.is_ascii_alphanumeric() || "-.".contains(c))
     };
     match names.iter().find(|name| !is_fit(name)) {
-        Some(name) => Err(CliError::misuse(format!("`{name}` is no host name"))),
+        Some(name) => Err(CliError::misuse(format!("invalid host name `{name}`"))),
         None => Ok(names),
     }
 }
@@ -180,7 +180,7 @@ fn config(
         name: name.to_owned(),
         listen: format!("0.0.0.0:{CLIENTS}"),
         store: args.store.clone(),
-        // A power cut may take all servers at once, and there is nobody else who knows.
+        // A power cut may take all servers at once, and there is no other copy.
         sync_always: names.len() == 1,
         cluster,
         tls: Some(TlsFiles {

@@ -122,14 +122,14 @@ fn permissions(checked: &CheckUp, identity: Option<&Identity>) -> Line {
     let Some(identity) = identity else {
         return Line {
             is_well: true,
-            words: "permissions: everybody may do everything on this server".to_owned(),
+            words: "permissions: anyone may do anything on this server".to_owned(),
         };
     };
     let who = format!("{} `{}`", identity.role, identity.name);
     let (is_well, words) = match &checked.lacking {
         None => (
             true,
-            format!("permissions: {who}; the server does not tell"),
+            format!("permissions: {who}; the server does not report them"),
         ),
         Some(lacking) if lacking.is_empty() => (true, format!("permissions: {who}")),
         Some(lacking) => (

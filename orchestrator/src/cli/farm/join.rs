@@ -15,8 +15,8 @@ use crate::{render, runtime};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Makes a key, which never leaves this computer, and has the farm know its public \
-half. What the farm is reached by is kept in this user's state folder; all commands find it there."
+    after_help = "Generates a key, which never leaves this computer, and registers its public half \
+with the farm. The farm's address is kept in this user's state folder, where all commands find it."
 )]
 pub(crate) struct JoinArgs {
     /// Addresses of the farm's servers, with commas
@@ -27,7 +27,7 @@ pub(crate) struct JoinArgs {
     #[arg(value_name = "TOKEN")]
     token: String,
 
-    /// The name to go by on the farm [default: this computer's]
+    /// The name on the farm [default: this computer's]
     #[arg(long, value_name = "NAME")]
     name: Option<HostName>,
 }

@@ -43,7 +43,7 @@ pub(crate) struct LookArgs {
     #[command(flatten)]
     which: FarmSelection,
 
-    /// Print it again whenever it changes, until Ctrl-C
+    /// Print again on every change, until Ctrl-C
     #[arg(long)]
     watch: bool,
 }
@@ -60,7 +60,7 @@ Examples:
   packtrain farm why 'os>=17.4 & model~\"iPhone*\"'"
 )]
 pub(crate) struct WhyArgs {
-    /// What a device has to be
+    /// The expression that devices have to match
     #[arg(value_name = "EXPR")]
     on: String,
 
@@ -116,7 +116,7 @@ pub(super) fn why(args: &WhyArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
     let on = expression(&args.on).map_err(|error| {
         CliError::misuse(format!("invalid expression: {error}"))
-            .hint("`packtrain farm why --help` shows how it is written")
+            .hint("`packtrain farm why --help` shows the syntax")
     })?;
     runtime::block_on(async {
         let found = address::find(args.which.farm.as_deref(), &config.farm, &address::VIEWERS)?;
@@ -176,7 +176,7 @@ async fn show(what: FarmTable, link: &Link, format: Format) -> Result<(), CliErr
     if what == FarmTable::Queue {
         let queue = broker::queue(link, PATIENCE).await;
         let queue = queue.map_err(|error| {
-            CliError::from(error).hint("is a broker at work? `packtrain farm hosts` says so")
+            CliError::from(error).hint("is a broker running? `packtrain farm hosts` says so")
         })?;
         show_queue(&queue, format);
         return Ok(());
@@ -267,7 +267,7 @@ fn show_hosts(all: &Overview, format: Format) {
         }
         Format::Text => {
             if all.broker.is_none() {
-                render::say("no broker is at work: nothing is granted until one is");
+                render::say("no broker is running: nothing is granted until one is");
             }
             if all.hosts.is_empty() {
                 render::say("the farm has no host; `packtrain host` offers this computer");
@@ -394,7 +394,7 @@ fn busy(all: &Overview, leased: &Leased) -> String {
         .since
         .with_timezone(&chrono::Local)
         .format("%H:%M:%S");
-    let owner = owner(all, leased).unwrap_or("nobody who is here");
+    let owner = owner(all, leased).unwrap_or("a user who is not connected");
     format!("busy since {since}: {owner}, run {}", leased.run)
 }
 

@@ -25,7 +25,7 @@ use crate::farm::nats::nats_places;
 use crate::shutdown::Interrupts;
 use crate::{render, runtime};
 
-/// The most findings that are told one by one.
+/// The most findings that are listed one by one.
 const MOST_TOLD: usize = 20;
 
 #[derive(Debug, Args)]
@@ -37,13 +37,13 @@ A file of faults is a list:
   - { after: 10%, kill: host }
   - { after: 20s, stop: host, for: 15s }
   - { after: 30%, kill: any, times: 20, every: 2% }
-What is killed is started again after `for`, at once without it. A run that is killed is resumed.")]
+What is killed is restarted after `for`, or at once without it. A run that is killed is resumed.")]
 pub(crate) struct RehearseArgs {
     /// How many virtual phones
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     devices: u32,
 
-    /// On how many hosts, each a process of its own
+    /// How many hosts, each its own process
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     hosts: u32,
 
@@ -51,8 +51,8 @@ pub(crate) struct RehearseArgs {
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sessions: u32,
 
-    /// Each phone runs the trail in each configuration of a matrix, of as many as make up the sessions; two
-    /// at least
+    /// Run the trail on each phone in each configuration of a matrix that is sized to make up the
+    /// sessions; at least two
     #[arg(long)]
     matrix: bool,
 
@@ -64,15 +64,15 @@ pub(crate) struct RehearseArgs {
     #[arg(long, default_value = "20ms", value_name = "TIME")]
     step_time: HumanDuration,
 
-    /// How many sessions a second run has, which comes late
+    /// How many sessions a second run has, which starts later
     #[arg(long, default_value_t = 10, value_name = "N")]
     late: u32,
 
-    /// How many brokers; one decides, the others wait for its death
+    /// How many brokers; one leads, the others stand by
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     brokers: u32,
 
-    /// What is killed, and when [default: one of each]
+    /// What to kill, and when [default: one of each]
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
 
@@ -80,15 +80,15 @@ pub(crate) struct RehearseArgs {
     #[arg(long, default_value_t = 0, value_name = "N")]
     seed: u64,
 
-    /// Whole seconds after which who says nothing is taken for dead
+    /// Whole seconds of silence after which a process counts as dead
     #[arg(long, default_value_t = 5, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
     ttl: u64,
 
-    /// How long all of it may take
+    /// Time limit of the rehearsal
     #[arg(long, default_value = "30m", value_name = "TIME")]
     time_limit: HumanDuration,
 
-    /// Keep journals and logs in this folder; otherwise they are kept only when something was found
+    /// Keep journals and logs in this folder; otherwise only when a problem is found
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
 
@@ -101,7 +101,7 @@ pub(crate) struct RehearseArgs {
 pub(crate) fn run(args: RehearseArgs, context: &Context) -> Result<Exit, CliError> {
     if args.hosts > args.devices {
         return Err(CliError::misuse(format!(
-            "{} hosts need at least as many devices",
+            "{0} hosts need at least {0} devices",
             args.hosts
         )));
     }
@@ -113,7 +113,7 @@ pub(crate) fn run(args: RehearseArgs, context: &Context) -> Result<Exit, CliErro
                 CliError::misuse(format!("cannot read {}", path.display())).because(&error)
             })?;
             Schedule::parse(&text, &path.display().to_string())
-                .map_err(|error| CliError::files("the faults have a mistake", vec![*error.0]))?
+                .map_err(|error| CliError::files("invalid faults", vec![*error.0]))?
         }
         None => Schedule::of_each(ttl),
     };

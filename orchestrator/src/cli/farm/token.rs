@@ -17,20 +17,20 @@ use crate::render;
 
 /// How long the token that `farm up` prints holds.
 const DEFAULT_TTL: Duration = Duration::from_secs(3600);
-/// The longest that one may hold: whoever finds it later finds nothing.
+/// The longest that one may be valid: found later, it is worthless.
 const LONGEST_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A token lets one computer in, within its time. Run this where the farm is: it is \
-signed with the farm's secret. The one who joins makes a key, which never leaves that computer."
+    after_help = "A token lets one computer join while it is valid. Run this on the farm's computer: \
+it is signed with the farm's secret. The computer that joins generates a key, which never leaves it."
 )]
 pub(crate) struct TokenArgs {
-    /// What the one who joins may be: host, run, viewer, operator or broker
+    /// The role it grants: host, run, viewer, operator or broker
     #[arg(long, default_value = "host", value_name = "ROLE")]
     role: Role,
 
-    /// How long the token holds
+    /// How long the token is valid
     #[arg(long, default_value = "1h", value_name = "TIME")]
     ttl: HumanDuration,
 
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
     let folder = address::folder(args.dir.as_ref())?;
     if !folder.path().join("secret").is_file() {
         let path = folder.path().display();
-        return Err(CliError::misuse(format!("there is no farm in {path}"))
+        return Err(CliError::misuse(format!("no farm in {path}"))
             .hint("run it on the farm's computer; `packtrain farm up` starts a farm here"));
     }
     let token = invite(&folder, args.role, args.ttl.get())?;

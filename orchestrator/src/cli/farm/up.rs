@@ -35,15 +35,15 @@ const END_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "On loopback, the default, nobody else reaches the farm. With --listen it is \
-encrypted, and the line is printed with which another computer joins."
+    after_help = "On loopback, the default, no other computer can reach the farm. With --listen it \
+is encrypted, and the command with which another computer joins is printed."
 )]
 pub(crate) struct UpArgs {
     /// Address and port for other computers: 0.0.0.0, or 192.0.2.7:4222
     #[arg(long, value_name = "ADDR", value_parser = listen)]
     listen: Option<SocketAddr>,
 
-    /// The folder of the farm: what is stored, its secret, its users [default: this user's]
+    /// The farm's folder: its data, secret and users [default: this user's]
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
 
@@ -95,7 +95,7 @@ async fn up(
     };
     let farm = interrupts.interruptible(starting).await?;
     let served = async {
-        // Whoever reads the line may join at once.
+        // A reader of the line may join at once.
         let joining = farm.joining().await?;
         farm.announce(args.format)?;
         let devices = (!args.no_devices).then_some(args.device);
@@ -241,7 +241,7 @@ impl<'a> Farm<'a> {
         tokio::select! {
             ended = async { tokio::try_join!(broker, host, joining) } => ended.map(drop),
             error = self.keep_up() => Err(error),
-            () = overdue => Err(CliError::infrastructure("the farm did not end in time")),
+            () = overdue => Err(CliError::infrastructure("the farm did not stop in time")),
         }
     }
 

@@ -52,7 +52,7 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Exit, CliError>
         }
     }
     for path in &merged.damaged {
-        let left_out = format!("{path} is left out: it is not what its name says in any part");
+        let left_out = format!("{path} is left out: it does not match its name in any part");
         render::warning(&left_out, context.color);
     }
     let wanted = Copies {

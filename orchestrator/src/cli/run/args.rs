@@ -28,7 +28,7 @@ use crate::reports::Copies;
 
 The other flags of `trailblaze run` are accepted too.")]
 pub(crate) struct RunArgs {
-    /// Trail files, or folders that hold some [default: the configured trailsDir]
+    /// Trail files, or folders of them [default: the configured trailsDir]
     #[arg(value_name = "TRAIL")]
     trails: Vec<PathBuf>,
 
@@ -47,8 +47,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_delimiter = ',', value_name = "TAG")]
     tags: Vec<String>,
 
-    /// Every trail on every device (all), or every trail once on whichever is free (split); 2/4 is the
-    /// second of four machines that share the run
+    /// Every trail on every device (all), or every trail once on any free device (split); 2/4 is
+    /// the second of four machines that share the run
     #[arg(long, value_delimiter = ',', value_name = "HOW|N/M")]
     shard: Vec<ShardArg>,
 
@@ -59,7 +59,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     retries: Option<u32>,
 
-    /// How long to wait before that, twice as long each time: 2s
+    /// How long to wait before the first retry; doubles each time: 2s
     #[arg(long, value_name = "TIME")]
     retry_delay: Option<String>,
 
@@ -67,27 +67,27 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     fail_fast: bool,
 
-    /// How long one trail may take on one device: 90s, 5m [default: 10m]
+    /// Time limit of one trail on one device: 90s, 5m [default: 10m]
     #[arg(long, value_name = "TIME")]
     timeout: Option<String>,
 
-    /// How long one step may take
+    /// Time limit of one step
     #[arg(long, value_name = "TIME")]
     step_timeout: Option<String>,
 
-    /// How long the whole run may take; what is not done by then has failed
+    /// Time limit of the whole run; what has not finished by then fails
     #[arg(long, value_name = "TIME")]
     time_limit: Option<String>,
 
-    /// Fail a call when several elements match where one is meant
+    /// Fail a call when several elements match instead of one
     #[arg(long)]
     strict: bool,
 
-    /// Let the trails remember a value; repeatable
+    /// Set a value in the trails' memory; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     memory: Vec<(String, String)>,
 
-    /// The same, but never shown anywhere; NAME alone takes it from the environment
+    /// Like --memory, but never shown anywhere; NAME alone reads it from the environment
     #[arg(long, value_name = "NAME[=VALUE]", value_parser = secret)]
     pub(super) secret: Vec<(String, String)>,
 
@@ -99,7 +99,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     args_file: Option<PathBuf>,
 
-    /// The app under test: a target of the configuration
+    /// The app under test: a target in the configuration
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
 
@@ -130,7 +130,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     no_daemon: bool,
 
-    /// When to keep the screen as a picture [default: all]
+    /// When to keep screenshots [default: all]
     #[arg(long, value_enum, value_name = "WHEN")]
     screenshots: Option<ScreenshotsArg>,
 
@@ -142,11 +142,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, value_name = "WHEN")]
     trace: Option<ScreenshotsArg>,
 
-    /// Most browser contexts at once in a matrix [default: twice the processors, at most 8]
+    /// Maximum browser contexts at once in a matrix [default: twice the processors, at most 8]
     #[arg(long, value_name = "N")]
     parallel: Option<u32>,
 
-    /// Events as lines of JSON on standard output (json), or progress for people (text)
+    /// Progress for people (text), or events as lines of JSON on standard output (json)
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 
@@ -278,8 +278,8 @@ impl RunArgs {
         });
         let parts: Vec<_> = parts.collect();
         if parts.len() > 1 || self.shard.len() - parts.len() > 1 {
-            return Err(CliError::misuse("`--shard` says several things at once")
-                .hint("it takes all or split, and one part: --shard split,2/4"));
+            return Err(CliError::misuse("invalid --shard: too many values")
+                .hint("expected all or split, and at most one part: --shard split,2/4"));
         }
         Ok(parts.first().copied())
     }
@@ -337,7 +337,7 @@ fn given_args(
             let text = std::fs::read_to_string(file)
                 .map_err(|error| CliError::misuse(format!("cannot read {name}")).because(&error))?;
             GivenArg::parse_file(&text, &name)
-                .map_err(|mistakes| CliError::files("the arguments file is wrong", mistakes))?
+                .map_err(|mistakes| CliError::files("invalid arguments file", mistakes))?
         }
         None => Vec::new(),
     };
@@ -362,7 +362,7 @@ pub(crate) fn secret(text: &str) -> Result<(String, String), String> {
         Err(_) if text.is_empty() => Err("expected NAME or NAME=VALUE".to_owned()),
         Err(_) => match std::env::var(text) {
             Ok(value) => Ok((text.to_owned(), value)),
-            Err(_) => Err(format!("the environment has no variable {text}")),
+            Err(_) => Err(format!("environment variable {text} is not set")),
         },
     }
 }

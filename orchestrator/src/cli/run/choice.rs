@@ -23,7 +23,7 @@ const LARGEST_PATTERN: usize = 1024 * 1024;
 /// Flags that choose among what is planned.
 #[derive(Debug, Args)]
 pub(crate) struct ChoiceArgs {
-    /// Only trails with a name, title, path or tag in which this regular expression matches
+    /// Only trails whose name, title, path or a tag matches this regular expression
     #[arg(long, value_name = "REGEX")]
     grep: Option<String>,
 
@@ -31,15 +31,15 @@ pub(crate) struct ChoiceArgs {
     #[arg(long)]
     pub(crate) last_failed: bool,
 
-    /// Run everything that many times
+    /// Run everything N times
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
 
-    /// Divide by the times in a run's report.json (--shard N/M); the same file on every machine
+    /// Balance --shard N/M by the times in a run's report.json; use the same file on every machine
     #[arg(long, value_name = "FILE", requires = "shard")]
     pub(crate) times: Option<PathBuf>,
 
-    /// Print what would run, and run nothing
+    /// Print what would run without running it
     #[arg(long)]
     pub(crate) list: bool,
 }
@@ -61,7 +61,7 @@ impl ChoiceArgs {
     /// What they say, beside the part that is for this machine.
     ///
     /// # Errors
-    /// When they make no sense.
+    /// When they are invalid.
     pub(super) fn choice(self, part: Option<Part>) -> Result<Choice, CliError> {
         let regex = self.grep.map(|pattern| {
             let mut regex = RegexBuilder::new(&pattern);
@@ -71,9 +71,8 @@ impl ChoiceArgs {
             })
         });
         if part.is_none() && self.times.is_some() {
-            let alone =
-                CliError::misuse("`--times` divides a run among machines, and there is one");
-            return Err(alone.hint("`--shard 1/4` makes it the first of four"));
+            let alone = CliError::misuse("`--times` needs a run divided among machines");
+            return Err(alone.hint("add `--shard 1/4` for the first of four"));
         }
         Ok(Choice {
             grep: regex.transpose()?,
@@ -128,7 +127,7 @@ fn grep(regex: &Regex, plan: &mut Plan) -> Result<(), CliError> {
     if plan.sessions.is_empty() {
         return Err(
             CliError::misuse(format!("no trail matches `--grep {regex}`")).hint(
-                "it is looked for in names, titles, paths and tags; `--list` shows the trails",
+                "it is matched against names, titles, paths and tags; `--list` shows the trails",
             ),
         );
     }

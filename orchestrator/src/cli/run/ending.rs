@@ -21,7 +21,7 @@ const REPORTS_TIMEOUT: Duration = Duration::from_secs(300);
 /// How long a run may take after the second signal to come to its end by itself.
 const CONCLUDE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the end of a run takes, whoever brings it about.
+/// What the end of a run takes, in every case.
 #[derive(Default)]
 pub(super) struct Ending {
     pub(super) folder: PathBuf,
@@ -67,7 +67,7 @@ impl Ending {
             for sink in unread {
                 let (name, lost) = (sink.sink, sink.lost);
                 render::warning(
-                    &format!("{name} was read too slowly: {lost} events are not there"),
+                    &format!("{name} was read too slowly: {lost} events are missing"),
                     color,
                 );
             }
@@ -75,7 +75,7 @@ impl Ending {
         let exit = verdict.as_ref().map(|verdict| verdict.exit);
         let concluded = match (journal.failure, exit) {
             (Some(failure), exit) => Err(CliError::infrastructure(
-                "the run's journal could not be written to its end",
+                "the run's journal could not be written completely",
             )
             .cause(failure)
             .hint("the reports end where the journal does; make room on the disk and run again")
@@ -99,7 +99,7 @@ impl Ending {
     /// Lets go of a run that is not this process's any more: its journal ends where it is, and nothing is
     /// made of it.
     pub(super) async fn abandon(&self, journal: JournalThread, exit: Exit) {
-        // Whoever brings about the end makes no reports either.
+        // The one who ends it makes no reports either.
         *self.begun.lock() = true;
         let journal = journal.finish().await;
         journal.sinks.finish().await;

@@ -34,12 +34,12 @@ const DEVICES_POLL: Duration = Duration::from_millis(500);
 #[derive(Debug, Args)]
 #[command(next_help_heading = "On a farm")]
 pub(crate) struct FarmRequest {
-    /// Run on the devices of a farm: this one, or the one that is configured
+    /// Run on the devices of a farm [default URL: the configured farm]
     #[arg(long, value_name = "URL", num_args = 0..=1)]
     farm: Option<Option<String>>,
 
-    /// What devices have to be: 'android & api>=33' [default: any that the trails are for, or what the
-    /// configuration says]
+    /// Which devices to use: 'android & api>=33' [default: all that the trails are for, or the
+    /// configured expression]
     #[arg(long, value_name = "EXPR", requires = "farm")]
     pub(super) on: Option<String>,
 
@@ -47,7 +47,7 @@ pub(crate) struct FarmRequest {
     #[arg(long, value_name = "N", requires = "farm", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) count: Option<u32>,
 
-    /// Wait until so many devices match
+    /// Wait until N devices match
     #[arg(long, value_name = "N", requires = "farm", value_parser = clap::value_parser!(u32).range(1..))]
     min_devices: Option<u32>,
 }
@@ -57,11 +57,11 @@ impl FarmRequest {
         self.farm.is_some()
     }
 
-    /// What stands behind `--farm` and is no address is a trail.
+    /// What stands behind `--farm` and is not an address is a trail.
     pub(super) fn trail(&mut self) -> Option<PathBuf> {
         let given = self.farm.as_mut()?;
         given
-            // Who forgot the scheme is told so.
+            // A missing scheme is reported.
             .take_if(|text| !text.contains(':') || Path::new(text).exists())
             .map(PathBuf::from)
     }
@@ -69,14 +69,14 @@ impl FarmRequest {
     /// What devices have to be.
     ///
     /// # Errors
-    /// When that makes no sense.
+    /// When that is invalid.
     pub(super) fn requirement(&self) -> Result<Requirement, CliError> {
         let Some(text) = &self.on else {
             return Ok(Requirement::default());
         };
         expression(text).map_err(|error| {
-            CliError::misuse(format!("`--on` makes no sense: {error}"))
-                .hint("`packtrain farm why --help` shows how it is written")
+            CliError::misuse(format!("invalid --on: {error}"))
+                .hint("`packtrain farm why --help` shows the syntax")
         })
     }
 }
@@ -143,7 +143,7 @@ async fn matching(
             ));
         }
         if limit.is_some_and(|limit| Instant::now() >= limit) {
-            let over = "its time was over before as many devices were there as it needs";
+            let over = "timed out before enough devices were available";
             return Err(CliError::infrastructure(over));
         }
         tokio::time::sleep(DEVICES_POLL).await;
@@ -157,7 +157,7 @@ pub(super) async fn execute(
 ) -> Result<Exit, CliError> {
     let config = &prepared.workspace.config;
     let Some(farm) = &mut prepared.request.farm else {
-        return Err(CliError::misuse("the run is for no farm"));
+        return Err(CliError::misuse("the run is not for a farm"));
     };
     let given = farm.farm.as_ref().and_then(Option::as_deref);
     let address = address::of(given, config)?;
@@ -165,7 +165,7 @@ pub(super) async fn execute(
     if farm.on.is_none()
         && let Some(on) = &config.farm.on
     {
-        // Whoever carries the run on may have another configuration.
+        // The process that resumes the run may have another configuration.
         arguments.push(format!("--on={on}"));
         farm.on = Some(on.clone());
     }
@@ -221,10 +221,10 @@ pub(crate) async fn resume(
     let plan = prepared.plan(resume.devices, None, Some(run.clone()))?;
     let is_same = |plan: &Plan| plan.fingerprint() == resume.plan;
     let Some(mut plan) = plan.filter(is_same) else {
-        return Err(CliError::misuse(format!(
-            "run {run} cannot be carried on: its plan is another one now"
-        ))
-        .hint("use the same version of packtrain and the same secrets, or run it anew"));
+        return Err(
+            CliError::misuse(format!("run {run} cannot be resumed: its plan has changed"))
+                .hint("use the same version of packtrain and the same secrets, or start a new run"),
+        );
     };
     // As it was said then, by whichever file or variable.
     plan.options.retries = resume.retries;
@@ -296,8 +296,8 @@ async fn carry_out(
 
 /// What a process says that comes back to a run of somebody else's.
 fn carried_on(run: &RunId, by: &str) -> CliError {
-    CliError::infrastructure(format!("run {run} is carried on by another process: {by}"))
-        .hint("its journal, its verdict and its reports are there; this process wrote none")
+    CliError::infrastructure(format!("run {run} is continued by another process: {by}"))
+        .hint("its journal, verdict and reports are there; this process wrote none")
 }
 
 /// Says why nothing of the run is under way, whenever that changes.
@@ -342,10 +342,10 @@ pub(crate) async fn tell_of_outages(link: Link) {
         if now != said {
             let servers = link.servers();
             render::say(&match &now {
-                None => "farm: all is well again".to_owned(),
+                None => "farm: connected again".to_owned(),
                 Some(FarmOutage::Away) => format!("farm: no answer from {servers}; still trying"),
                 Some(FarmOutage::NotAllowedIn) => {
-                    format!("farm: {servers} does not let us in any more; still trying")
+                    format!("farm: {servers} no longer accepts these credentials; still trying")
                 }
                 Some(FarmOutage::NotStoring(why)) => format!("farm: {}", not_storing(why)),
             });
@@ -406,7 +406,7 @@ fn without_secrets(arguments: impl Iterator<Item = String>) -> Vec<String> {
     kept
 }
 
-/// An error of the farm's as people are told.
+/// A farm error as people see it.
 pub(crate) fn farm_error(error: packtrain_farm::link::FarmError) -> CliError {
     error.into()
 }

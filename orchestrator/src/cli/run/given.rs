@@ -19,11 +19,11 @@ fn targets_of(request: &RunRequest, config: &Config) -> Result<Targets, CliError
     targets.base_url.clone_from(&request.base_url);
     if let Some(name) = &request.target {
         let Some(known) = targets.named.get(name) else {
-            let refused = CliError::misuse(format!("there is no target `{name}`"));
+            let refused = CliError::misuse(format!("unknown target `{name}`"));
             let known: Vec<_> = targets.named.keys().map(String::as_str).collect();
             return Err(match known.as_slice() {
-                [] => refused.hint("the configuration has none; `targets` holds them"),
-                known => refused.hint(format!("the configuration has {}", known.join(", "))),
+                [] => refused.hint("the configuration has none; define them under `targets`"),
+                known => refused.hint(format!("available: {}", known.join(", "))),
             });
         };
         targets.given = Some(known.clone());

@@ -75,11 +75,8 @@ impl<'a> Prepared<'a> {
         }
         let has_cells = requested.iter().any(|trail| trail.matrix.is_some());
         if !has_cells && !wanted.cells.is_empty() {
-            let refused =
-                CliError::misuse("`--cell` chooses among configurations, and there are none");
-            return Err(
-                refused.hint("`--matrix`, `--axis` or a trail's `config.matrix` makes some")
-            );
+            let refused = CliError::misuse("`--cell` needs a matrix");
+            return Err(refused.hint("add `--matrix`, `--axis` or `config.matrix` in the trail"));
         }
         if has_cells && config.run.shard == Sharding::Split {
             let refused =
@@ -117,7 +114,7 @@ impl<'a> Prepared<'a> {
         });
         let unfit: Vec<_> = unfit.flatten().collect();
         if !unfit.is_empty() {
-            return Err(CliError::files("the trails' arguments do not fit", unfit));
+            return Err(CliError::files("invalid arguments for the trails", unfit));
         }
         let mut plan = resolve(packtrain_engine::RunRequest {
             run: run.unwrap_or_else(new_run),
@@ -140,7 +137,7 @@ impl<'a> Prepared<'a> {
         if plan.sessions.is_empty() {
             let error = CliError::misuse("nothing to run");
             return Err(error.hint(if !request.tags.is_empty() {
-                format!("no trail has the tag {}", request.tags.join(" or "))
+                format!("no trails have the tag {}", request.tags.join(" or "))
             } else if !has_trails {
                 "no trail has steps".to_owned()
             } else {

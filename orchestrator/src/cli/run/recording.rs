@@ -71,7 +71,7 @@ pub(super) fn remove_aside(config: &Config, run: &RunId) {
     let prefix = format!(".{run}.");
     for entry in entries.into_iter().flatten().filter_map(Result::ok) {
         if entry.file_name().to_string_lossy().starts_with(&prefix) {
-            // What stays is in nobody's way.
+            // What stays does no harm.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
@@ -152,7 +152,7 @@ impl Recording {
     }
 
     /// Carries out a plan and makes the reports, unless somebody else carries it on: then it is let go of
-    /// as it is, without a word of how it ended and without a report.
+    /// as it is, without its end and without a report.
     pub(super) async fn run(
         self,
         plan: Plan,

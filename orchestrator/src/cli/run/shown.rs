@@ -11,7 +11,7 @@ use crate::reports::Copies;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "What is shown")]
 pub(crate) struct Shown {
-    /// Say nothing but failures and the end
+    /// Show only failures and the summary
     #[arg(short, long, conflicts_with = "lines")]
     pub(crate) quiet: bool,
 
@@ -23,7 +23,7 @@ pub(crate) struct Shown {
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,
 
-    /// Put every picture into the HTML report, however large that gets
+    /// Embed every screenshot in the HTML report, regardless of size
     #[arg(long)]
     pub(crate) single_file: bool,
 

@@ -28,7 +28,7 @@ fn shell() -> Tools {
     tools![
         action::<AdbShell>(
             "android_adbShell",
-            "Runs a command on the device and answers its output. Each argument reaches the \
+            "Runs a command on the device and returns its output. Each argument reaches the \
              program as it is written.",
             body!(|arguments, call| adb_shell(arguments, call).await),
         )
@@ -57,7 +57,7 @@ fn shell() -> Tools {
             body!(|arguments, call| {
                 if arguments.permission.starts_with("android.permission.") {
                     return Err(ToolError::Failed {
-                        message: "operations are named without `android.permission.`".to_owned(),
+                        message: "name operations without `android.permission.`".to_owned(),
                         log: Vec::new(),
                         hint: Some(
                             "runtime permissions are for `android_grantPermissions`".to_owned(),
@@ -84,7 +84,7 @@ fn shell() -> Tools {
         .unrecorded(),
         action::<DemoMode>(
             "android_systemUiDemoMode",
-            "Freezes clock, battery and signal in the status bar, or lets them go on.",
+            "Freezes clock, battery and signal in the status bar, or unfreezes them.",
             body!(|arguments, call| {
                 let DemoMode { enable } = arguments;
                 call.act(Command::Android(AndroidCommand::DemoMode { enable }))
@@ -152,7 +152,9 @@ async fn adb_shell(arguments: AdbShell, call: &Call<'_>) -> Result<Answer, ToolE
     if let Some(app) = &run_as
         && !is_package(app)
     {
-        return Err(ToolError::failed("`runAs` is no package name"));
+        return Err(ToolError::failed(
+            "invalid `runAs`: expected a package name",
+        ));
     }
     let shell = AndroidCommand::Shell {
         argv: command,
@@ -160,7 +162,7 @@ async fn adb_shell(arguments: AdbShell, call: &Call<'_>) -> Result<Answer, ToolE
     };
     let answer = call.device(Command::Android(shell)).await?;
     let Observation::Json(answer) = answer else {
-        return Err(ToolError::failed("the device answered no output"));
+        return Err(ToolError::failed("the device returned no output"));
     };
     let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
     let output = format!("{}{}", text("stdout"), text("stderr"));
@@ -169,13 +171,13 @@ async fn adb_shell(arguments: AdbShell, call: &Call<'_>) -> Result<Answer, ToolE
         exit => {
             let lines: Vec<_> = output.lines().map(str::to_owned).collect();
             let from = lines.len().saturating_sub(OUTPUT);
-            // A tool that called back is told the message alone.
+            // A tool that called back gets only the message.
             let reason = lines.iter().find(|line| line.starts_with("Error: "));
             let reason = reason.map_or(String::new(), |line| format!(": {line}"));
             Err(ToolError::Failed {
                 message: match exit {
                     Some(code) => format!("{program} ended with exit code {code}{reason}"),
-                    None => format!("it is not known how {program} ended"),
+                    None => format!("the exit code of {program} is unknown"),
                 },
                 log: lines[from..].to_vec(),
                 hint: None,
@@ -236,7 +238,7 @@ fn decoded(base64: &str) -> Result<Vec<u8>, ToolError> {
     let compact: String = base64.split_ascii_whitespace().collect();
     STANDARD
         .decode(compact)
-        .map_err(|error| ToolError::failed(format!("`base64Content` is no base64: {error}")))
+        .map_err(|error| ToolError::failed(format!("invalid `base64Content`: {error}")))
 }
 
 arguments! {

@@ -29,7 +29,7 @@ pub(super) fn tools() -> Tools {
         .running("path"),
         query::<TakeSnapshot>(
             "takeSnapshot",
-            "Keeps a picture and a reading of the screen under a name.",
+            "Saves a screenshot and a snapshot of the screen under a name.",
             |_, call| {
                 Box::pin(
                     async move { call.act(Command::Snapshot(SnapshotDetail::default())).await },
@@ -38,7 +38,7 @@ pub(super) fn tools() -> Tools {
         ),
         meta::<ObjectiveStatus>(
             "objectiveStatus",
-            "Says whether the step's objective is reached.",
+            "Reports whether the step's objective is reached.",
             body!(|arguments, _| {
                 match arguments.status {
                     Status::Failed => Err(ToolError::failed(arguments.explanation)),

@@ -16,7 +16,7 @@ pub(super) fn tools() -> Tools {
     tools![
         action::<Exec>(
             "exec",
-            "Runs a program on this computer and expects an exit code. Answers its output.",
+            "Runs a program on this computer and expects an exit code. Returns its output.",
             body!(|mut arguments, call| {
                 let options = arguments.options();
                 run(arguments.argv, options, call).await
@@ -29,7 +29,7 @@ pub(super) fn tools() -> Tools {
         .running_host_commands(),
         action::<RunCommand>(
             "runCommand",
-            "Runs a shell command on this computer and expects an exit code. Answers its output.",
+            "Runs a shell command on this computer and expects an exit code. Returns its output.",
             body!(|mut arguments, call| {
                 let options = arguments.options();
                 let argv = vec!["sh".into(), "-c".into(), arguments.command];
@@ -62,7 +62,7 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
     if let Some(environment) = &call.session.environment {
         command.env_clear().envs(&**environment);
     }
-    // What lets this computer into a farm is no trail's business.
+    // What lets this computer into a farm is not a trail's business.
     command.args(arguments).env_remove("PACKTRAIN_FARM_TOKEN");
     if let Some(folder) = folder {
         command.current_dir(folder);

@@ -5,7 +5,7 @@ use crate::builtin::{Nothing, Tools, assertion, memory};
 use crate::math;
 use crate::tool::{Answer, ToolError};
 
-/// Differences up to this are no difference.
+/// Differences up to this do not count.
 const CLOSE: f64 = 0.0001;
 
 pub(super) fn tools() -> Tools {
@@ -43,7 +43,7 @@ pub(super) fn tools() -> Tools {
         ),
         memory::<Nothing>(
             "dumpMemory",
-            "Answers what the session remembers, secrets redacted.",
+            "Returns what the session remembers, secrets redacted.",
             body!(|Nothing {}, call| {
                 let memory = call.session.memory();
                 let lines: Vec<_> = memory

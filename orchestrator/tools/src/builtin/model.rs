@@ -1,5 +1,5 @@
 //! Tools that need a model which looks at the screen. Their names are known, so that a trail that
-//! uses them is told what it lacks instead of that the tool does not exist.
+//! uses them learns what it lacks instead of that the tool does not exist.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

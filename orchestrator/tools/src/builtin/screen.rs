@@ -26,14 +26,14 @@ const ASSERTION_MS: u64 = 5_000;
 
 pub(super) fn tools() -> Tools {
     tools![
-        query::<ElementCriteria>("isVisible", "Answers whether an element is visible: `{\"visible\": true}`.",
+        query::<ElementCriteria>("isVisible", "Returns whether an element is visible: `{\"visible\": true}`.",
             body!(|arguments, call| {
                     let seen = arguments.seen(call).await?;
                     Ok(Answer::data(json!({ "visible": seen.count > 0 })))
                 }),
         )
         .internal(),
-        query::<Shown>("hasText", "Answers whether the screen shows a text anywhere: `{\"found\": true}`.",
+        query::<Shown>("hasText", "Returns whether the screen shows a text anywhere: `{\"found\": true}`.",
             body!(|Shown { text }, call| {
                     let sought = ElementCriteria {
                         text: Some(text),
@@ -44,7 +44,7 @@ pub(super) fn tools() -> Tools {
                 }),
         )
         .internal(),
-        query::<Identified>("getElementText", "Answers the text of the first visible element of an id: `{\"text\": \"Save\"}`, or `{}`.",
+        query::<Identified>("getElementText", "Returns the text of the first visible element of an id: `{\"text\": \"Save\"}`, or `{}`.",
             body!(|Identified { id }, call| {
                     let sought = ElementCriteria {
                         id: Some(id),
@@ -58,7 +58,7 @@ pub(super) fn tools() -> Tools {
                 }),
         )
         .internal(),
-        query::<ElementCriteria>("getElementCount", "Answers how many visible elements match: `{\"count\": 3}`.",
+        query::<ElementCriteria>("getElementCount", "Returns how many visible elements match: `{\"count\": 3}`.",
             body!(|arguments, call| {
                     let seen = arguments.seen(call).await?;
                     Ok(Answer::data(json!({ "count": seen.count })))
@@ -88,7 +88,7 @@ pub(super) fn tools() -> Tools {
             |arguments, call| Box::pin(arguments.read(call)),
         )
         .internal(),
-        query::<Nothing>("captureScreen", "Takes a picture and a reading of the screen and answers the reading.",
+        query::<Nothing>("captureScreen", "Takes a screenshot and a snapshot, and returns the snapshot.",
             |Nothing {}, call| Box::pin(capture(call)),
         )
         .internal(),
@@ -98,7 +98,7 @@ pub(super) fn tools() -> Tools {
 async fn capture(call: &Call<'_>) -> Result<Answer, ToolError> {
     let snapshot = look(call, SnapshotDetail::default()).await?;
     let Observation::Screenshot(screenshot) = call.device(Command::Screenshot).await? else {
-        return Err(ToolError::failed("the device answered no picture"));
+        return Err(ToolError::failed("the device returned no screenshot"));
     };
     call.session.screen().handed_out(&snapshot.refs);
     let text = snapshot.text.clone();
@@ -122,7 +122,7 @@ impl ElementCriteria {
     async fn seen(self, call: &Call<'_>) -> Result<FoundText, ToolError> {
         let blank = |text: &Option<String>| text.as_deref().is_some_and(|it| it.trim().is_empty());
         if self.text.is_none() && self.id.is_none() || blank(&self.text) || blank(&self.id) {
-            return Err(ToolError::failed("`text` or `id` must say which element"));
+            return Err(ToolError::failed("missing `text` or `id`"));
         }
         let limit = Duration::from_millis(self.timeout_ms.unwrap_or(0));
         match call.session.platform() {
@@ -168,7 +168,7 @@ impl ElementCriteria {
             let text = seen["text"].as_str().map(str::to_owned);
             return Ok(FoundText { count, text });
         }
-        Err(ToolError::failed("the page was not read"))
+        Err(ToolError::failed("cannot read the page"))
     }
 
     fn words(self) -> Words {

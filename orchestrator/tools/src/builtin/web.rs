@@ -36,12 +36,12 @@ pub(super) fn tools() -> Tools {
 #[expect(clippy::too_many_lines, reason = "one entry per tool")]
 fn actions() -> Tools {
     tools![
-        action::<Navigate>("web_navigate", "Opens an address, or goes back or forward. Relative addresses lead below the base \
-             URL, or to files beside the trail.",
+        action::<Navigate>("web_navigate", "Opens a URL, or goes back or forward. Relative URLs are \
+             below the base URL, or files beside the trail.",
             body!(|arguments, call| {
                     let to = match arguments.action {
                         Navigation::Goto if arguments.url.trim().is_empty() => {
-                            return Err(ToolError::failed("`url` is needed to go somewhere"));
+                            return Err(ToolError::failed("missing `url`"));
                         }
                         Navigation::Goto => NavigateTo::Url(arguments.url),
                         Navigation::Back => NavigateTo::Back,
@@ -51,14 +51,14 @@ fn actions() -> Tools {
                 }),
         )
         .ruled(Navigate::rule),
-        action::<Element>("web_click", "Clicks an element once it is visible, still and not covered.",
+        action::<Element>("web_click", "Clicks an element once it is visible, stable and not covered.",
             |mut arguments, call| {
                 let target = arguments.target();
                 web(call, WebCommand::Click { target })
             },
         )
         .ruled(|mut arguments| named(&arguments.target())),
-        action::<Type>("web_type", "Fills a field, or types behind what it holds with `clearFirst: false`.",
+        action::<Type>("web_type", "Fills a field, or appends to it with `clearFirst: false`.",
             |mut arguments, call| {
                 let command = WebCommand::Type {
                     target: arguments.target(),
@@ -132,7 +132,7 @@ fn actions() -> Tools {
                     Ok(Answer::default())
                 }),
         ),
-        action::<WaitForUrl>("web_waitForUrl", "Waits for the address to match a regular expression somewhere.",
+        action::<WaitForUrl>("web_waitForUrl", "Waits until some part of the URL matches a regular expression.",
             |arguments, call| {
                 let limit = Duration::from_millis(arguments.timeout_ms);
                 let pattern = arguments.pattern;
@@ -149,13 +149,13 @@ fn actions() -> Tools {
         action::<ApplyCookies>("web_applyCookies", "Adds cookies, from a JSON array or a whole storage state in Playwright's shape.",
             |arguments, call| web(call, WebCommand::AddCookies(arguments.cookies_json)),
         ),
-        action::<AnswerDialogs>("web_answerDialogs", "Says how the alerts, confirms and prompts that follow are answered. Packtrain's own.",
+        action::<AnswerDialogs>("web_answerDialogs", "Sets how the alerts, confirms and prompts that follow are answered. Packtrain's own.",
             |arguments, call| {
                 let AnswerDialogs { accept, text } = arguments;
                 web(call, WebCommand::AnswerDialogs { accept, text })
             },
         ),
-        action::<Evaluate>("web_evaluate", "Runs JavaScript in the page and answers its result.",
+        action::<Evaluate>("web_evaluate", "Runs JavaScript in the page and returns its result.",
             body!(|arguments, call| {
                     let command = Command::Web(WebCommand::Evaluate(arguments.script));
                     let Observation::Json(value) = call.device(command).await? else {

@@ -91,8 +91,8 @@ pub(super) fn parse(source: &Source) -> Result<ToolFile, Vec<Diagnostic>> {
         return Ok(left_out);
     };
     if let Some(class) = root.entry("class") {
-        let told = Diagnostic::error(source, class.key.span, "a tool has `class` or `tools`");
-        document.tell(told.hint("leave `class` out: Packtrain has no classes".to_owned()));
+        let told = Diagnostic::error(source, class.key.span, "expected either `class` or `tools`");
+        document.tell(told.hint("remove `class`: Packtrain has no classes".to_owned()));
     }
     document.unknown_keys(&root, "a tool", &KEYS);
     let calls = ToolCall::read_list(tools, source, "`tools`");
@@ -115,7 +115,7 @@ pub(super) fn parse(source: &Source) -> Result<ToolFile, Vec<Diagnostic>> {
         document.tell(Diagnostic::error(
             source,
             tools.span,
-            "a tool calls at least one tool",
+            "expected at least one tool",
         ));
     }
     let warnings = document.finish()?;
@@ -237,7 +237,7 @@ impl Document<'_> {
             let text = value.as_scalar().map_or("", |scalar| &scalar.text);
             for name in references(text).filter_map(|one| parameter_of(one.name)) {
                 if !names().any(|known| known == name) {
-                    let message = format!("the tool has no parameter {}", quoted(name));
+                    let message = format!("unknown parameter {}", quoted(name));
                     let hint = did_you_mean(name, names())
                         .unwrap_or_else(|| format!("declare `{name}` below `parameters`"));
                     self.tell(Diagnostic::error(self.source, value.span, message).hint(hint));

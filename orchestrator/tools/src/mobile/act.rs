@@ -121,14 +121,14 @@ pub(crate) async fn screen_size(call: &Call<'_>) -> Result<Size, ToolError> {
     };
     if size.to_rect().is_empty() {
         Err(ToolError::failed(
-            "the device says not how large its screen is",
+            "the device does not report its screen size",
         ))
     } else {
         Ok(size)
     }
 }
 
-/// A duration in milliseconds that a gesture is told to take.
+/// A given duration of a gesture, in milliseconds.
 ///
 /// # Errors
 /// A failure for none at all, and for one that outlasts the call.
@@ -139,7 +139,7 @@ pub(crate) fn gesture_time(call: &Call<'_>, name: &str, ms: u64) -> Result<Durat
     }
     if duration > call.remaining() {
         return Err(ToolError::failed(format!(
-            "a gesture of {:.1} s would outlast the session, which has {:.1} s left",
+            "a gesture of {:.1} s exceeds the {:.1} s left of the session",
             duration.as_secs_f64(),
             call.remaining().as_secs_f64()
         )));

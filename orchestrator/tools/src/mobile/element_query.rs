@@ -179,7 +179,7 @@ impl ElementQuery {
         let in_sight = self.all(snapshot).len();
         if in_sight > 0 {
             return vec![format!(
-                "{in_sight} in sight; index {} is past the last, they count from 0",
+                "{in_sight} in sight; index {} is out of range, counting from 0",
                 self.index
             )];
         }
@@ -200,7 +200,7 @@ impl ElementQuery {
             .map(|(id, node)| {
                 if is_app(&node.detail) {
                     format!(
-                        "{} is the app itself, which shows its name nowhere",
+                        "{} is the app itself, whose name is not on the screen",
                         describe(tree, id)
                     )
                 } else {
@@ -265,7 +265,7 @@ impl ExtraConditions {
 }
 
 fn broken(error: &SelectorError) -> ToolError {
-    ToolError::failed(format!("the selector cannot work: {error}"))
+    ToolError::failed(format!("invalid selector: {error}"))
 }
 
 fn out_of_sight(tree: &Tree, id: NodeId, screen: Size) -> String {
@@ -277,6 +277,6 @@ fn out_of_sight(tree: &Tree, id: NodeId, screen: Size) -> String {
             screen.width,
             screen.height
         ),
-        Some(_) | None => format!("{what} matches, but the platform calls it invisible"),
+        Some(_) | None => format!("{what} matches, but the platform reports it as invisible"),
     }
 }

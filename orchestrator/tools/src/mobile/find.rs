@@ -73,7 +73,7 @@ pub(crate) async fn find_still(
             {
                 if put_away {
                     return Err(ToolError::failed(format!(
-                        "{} lies under the keyboard, which does not go away",
+                        "{} is covered by the keyboard, which could not be dismissed",
                         found.describe()
                     )));
                 }
@@ -102,7 +102,7 @@ async fn stands_still(
         if watch.left().is_zero() {
             found
                 .notes
-                .push("it was still moving when its time was over".to_owned());
+                .push("it was still moving when the time was up".to_owned());
             return Ok(true);
         }
         // No change at all is the cheapest proof: it needs no second look.
@@ -142,13 +142,12 @@ pub(crate) async fn gone(
             if let Some(doubt) = doubts.first() {
                 return Err(ToolError::Failed {
                     message: format!(
-                        "nobody can tell whether {} is gone: {doubt}",
+                        "it is unknown whether {} is gone: {doubt}",
                         wanted.description()
                     ),
                     log: doubts,
                     hint: Some(
-                        "make the pattern simpler, or put what is meant literally between `\\Q` \
-                         and `\\E`"
+                        "simplify the pattern, or quote literal text with `\\Q` and `\\E`"
                             .to_owned(),
                     ),
                 });
@@ -204,7 +203,7 @@ impl Found {
     pub(crate) fn point(&self, share: Option<(f64, f64)>) -> Result<Point, ToolError> {
         let Some(bounds) = self.visible_match.bounds else {
             return Err(ToolError::failed(format!(
-                "{} says not where it is",
+                "{} has no bounds",
                 self.describe()
             )));
         };

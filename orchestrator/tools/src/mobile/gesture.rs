@@ -167,7 +167,12 @@ pub(crate) fn shares(text: &str) -> Result<(f64, f64), ToolError> {
     };
     text.split_once(',')
         .and_then(|(x, y)| Some((share(x)?, share(y)?)))
-        .ok_or_else(|| ToolError::failed(format!("{} is no place like \"90%,50%\"", quoted(text))))
+        .ok_or_else(|| {
+            ToolError::failed(format!(
+                "invalid point {}: expected one like \"90%,50%\"",
+                quoted(text)
+            ))
+        })
 }
 
 #[cfg(test)]

@@ -141,15 +141,15 @@ fn stuck(
         answer
             .report
             .notes
-            .push("nothing moved any more before it was in the middle".to_owned());
+            .push("scrolling ended before it was in the middle".to_owned());
         return Ok(answer);
     }
     let Unmet { what, log } = missing(wanted, scrolling, snapshot, swipes);
     Err(ToolError::Failed {
-        message: format!("{what}, and nothing moves any more"),
+        message: format!("{what}, and the screen does not scroll any further"),
         log,
         hint: Some(format!(
-            "is there a list in the middle of the screen, and does it go on {}?",
+            "is there a list in the middle of the screen, and does it continue {}?",
             way(scrolling.towards)
         )),
     })

@@ -218,7 +218,7 @@ impl<'a> Watch<'a> {
             message: format!("{what} within {:.1} s", waited.as_secs_f64()),
             log,
             hint: self.cut_short.then(|| {
-                "the session's time ran out meanwhile; `--timeout` allows it more".to_owned()
+                "the session timed out meanwhile; `--timeout` allows more time".to_owned()
             }),
         }
     }
@@ -246,5 +246,5 @@ fn odd(command: &str, answer: &Observation) -> ToolError {
         Observation::Text(_) => "a text",
         Observation::Json(_) => "other data",
     };
-    DriverError::lost(format!("its driver answers {kind} to `{command}`")).into()
+    DriverError::lost(format!("its driver answered `{command}` with {kind}")).into()
 }

@@ -11,7 +11,7 @@ use super::saved::{InvalidName, SavedToolset, ToolRef, check_slug};
 pub const MAX_NOTE: usize = 500;
 /// How many notes one call may add.
 pub const MAX_NOTES_PER_CALL: usize = 20;
-/// How many notes a tool has at most: each is read again by whoever lists the tools.
+/// How many notes a tool has at most: each is read again with every list of tools.
 pub const MAX_NOTES_PER_TOOL: usize = 50;
 /// What stands above notes.
 const HEADING: &str = "### Additional Tool Notes\n\n";
@@ -48,7 +48,7 @@ pub enum InvalidNote {
     #[error("the name of a note: {0}")]
     Name(#[from] InvalidName),
     /// Its length.
-    #[error("note `{name}` has {length} characters, and 1 to {MAX_NOTE} are allowed")]
+    #[error("note `{name}` has {length} characters; expected 1 to {MAX_NOTE}")]
     Length {
         /// Its name.
         name: String,
@@ -162,7 +162,7 @@ impl SavedToolset {
                 annotated.skipped.push(told);
             } else if names.len() == MAX_NOTES_PER_TOOL {
                 let told = format!(
-                    "annotation `{}` is one too many: a tool has {MAX_NOTES_PER_TOOL} at most",
+                    "annotation `{}` exceeds the limit of {MAX_NOTES_PER_TOOL} per tool",
                     note.name
                 );
                 annotated.skipped.push(told);

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::listed::{BUILT_IN, ListedTool};
 
 /// SHA-256, in lower-case hex, over a tool's name, source, description, schemas and annotations.
-/// Packtrain's own descriptions do not count: a new version may word them anew, and what a source
+/// Packtrain's own descriptions do not count: a new version may reword them, and what a source
 /// tells agents to do cannot come in by them.
 pub fn ref_id(tool: &ListedTool) -> String {
     let mut definition = json!({
@@ -33,7 +33,7 @@ pub fn ref_id(tool: &ListedTool) -> String {
     hex
 }
 
-/// JSON without blanks, keys sorted: the same for whoever lists the same tool.
+/// JSON without blanks, keys sorted: the same for every list with the same tool.
 fn write_canonical(value: &Value, text: &mut String) {
     match value {
         Value::Array(items) => {

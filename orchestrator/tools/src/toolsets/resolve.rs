@@ -11,7 +11,7 @@ use super::saved::ToolRef;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Unresolved<'t> {
     /// It says neither a name nor a hash.
-    #[error("neither `namespacedName` nor `refId` is given")]
+    #[error("missing `namespacedName` or `refId`")]
     Empty,
     /// No tool has the name.
     #[error("unknown tool `{name}`{}", hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}")))]
@@ -28,7 +28,7 @@ pub enum Unresolved<'t> {
         ref_id: String,
     },
     /// Several tools go by the name.
-    #[error("`{name}` may be {}", candidates.join(" or "))]
+    #[error("ambiguous `{name}`: {}", candidates.join(" or "))]
     Ambiguous {
         /// The name.
         name: String,

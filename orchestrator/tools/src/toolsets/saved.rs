@@ -29,7 +29,7 @@ pub struct ToolsetName(String);
 
 /// A name that is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not {MIN_NAME} to {MAX_NAME} lower-case letters, digits and `-`")]
+#[error("invalid name `{0}`: expected {MIN_NAME} to {MAX_NAME} lower-case letters, digits and `-`")]
 pub struct InvalidName(String);
 
 impl ToolsetName {

@@ -31,7 +31,7 @@ impl ToolsetTools {
         let (stored, annotated) = self
             .store
             .change(&name, |known| {
-                // It may have been deleted, or built anew, since it was equipped.
+                // It may have been deleted, or rebuilt, since it was equipped.
                 let gone = || Refusal::Said(format!("toolset `{name}` was deleted meanwhile"));
                 let mut toolset = known.ok_or_else(gone)?;
                 match toolset.membership(tool, request.listed) {

@@ -67,7 +67,7 @@ impl Build {
             .map_or(0, |text| text.chars().count());
         if length > MAX_DESCRIPTION {
             return Err(refused(format!(
-                "`description` has {length} characters, and {MAX_DESCRIPTION} are allowed"
+                "`description` has {length} characters; the limit is {MAX_DESCRIPTION}"
             )));
         }
         Ok(())
@@ -105,6 +105,6 @@ fn count(what: &str, count: usize, most: usize) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(refused(format!(
-        "`{what}` has {count} items, and 1 to {most} are allowed"
+        "`{what}` has {count} items; expected 1 to {most}"
     )))
 }

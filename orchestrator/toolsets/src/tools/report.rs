@@ -1,4 +1,4 @@
-//! What agents are told about tools and toolsets, and what listing them costs.
+//! What agents see of tools and toolsets, and what listing them costs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ impl ToolsetTools {
         })))
     }
 
-    /// All toolsets, read where that holds up nobody.
+    /// All toolsets, read off the async workers.
     async fn listing(&self) -> Result<Listing, Refusal> {
         let store = Arc::clone(&self.store);
         let listing = tokio::task::spawn_blocking(move || store.list()).await;
@@ -93,7 +93,7 @@ impl ToolsetTools {
     }
 }
 
-/// A tool as it is told.
+/// A tool as reported.
 fn described(tool: &ListedTool) -> Value {
     let mut told = json!({
         "name": tool.name,

@@ -1,4 +1,4 @@
-//! Who was told to be there, compared with who is. Pure.
+//! The devices reported before, compared with those there now. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::Change;
 use crate::android::id;
 
-/// What was told, and what was found last.
+/// What was reported, and what was found last.
 pub(crate) struct Roster {
     grace: Duration,
     told: BTreeMap<DeviceId, RosterEntry>,
@@ -19,7 +19,7 @@ pub(crate) struct Roster {
     configured: BTreeSet<DeviceId>,
 }
 
-/// A device as it was told.
+/// A device as it was reported.
 enum RosterEntry {
     Usable {
         info: DeviceInfo,
@@ -187,7 +187,7 @@ mod tests {
         DeviceId::new(Platform::Android, name)
     }
 
-    /// What is told when that is found: `+` and `-` before names.
+    /// What is reported when that is found: `+` and `-` before names.
     fn told(roster: &mut Roster, found: &[(&str, &str)], now: Instant) -> Vec<String> {
         roster.take(Platform::Android, survey(found));
         settled(roster, now)

@@ -30,7 +30,7 @@ pub(crate) fn provide() -> Result<PathBuf, String> {
     let mut hasher = DefaultHasher::new();
     files.clone().for_each(|file| file.hash(&mut hasher));
     let folder = packtrain_wiring::cache_folder()
-        .ok_or("there is no folder for the server of trailmaps: set XDG_CACHE_HOME or HOME")?;
+        .ok_or("no folder for the server of trailmaps: set XDG_CACHE_HOME or HOME")?;
     let folder = folder.join(format!("trailmap-server-{:016x}", hasher.finish()));
     let unwritable = |error| format!("cannot write {}: {error}", folder.display());
     std::fs::create_dir_all(folder.join("generated")).map_err(unwritable)?;

@@ -39,7 +39,7 @@ _reported_classes: dict[tuple[type, ...], Any] = {}
 
 
 class InvalidArgumentError(CommandError):
-    """An argument makes no sense."""
+    """An argument is invalid."""
 
 
 class CommandFailedError(CommandError):

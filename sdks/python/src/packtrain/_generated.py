@@ -143,7 +143,7 @@ class AsyncCore(AsyncCommands):
         await self._command("AssertVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
 
     async def capture_screen(self) -> Screen:
-        """Takes a picture and a reading of the screen.
+        """Takes a screenshot and a snapshot of the screen.
 
         Platforms: Android, iOS, web.
         """
@@ -414,7 +414,7 @@ class SyncCore(SyncCommands):
         self._command("AssertVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
 
     def capture_screen(self) -> SyncScreen:
-        """Takes a picture and a reading of the screen.
+        """Takes a screenshot and a snapshot of the screen.
 
         Platforms: Android, iOS, web.
         """

@@ -25,7 +25,7 @@ def error(message: str) -> Any:
 
 
 def fatal_error(message: str) -> Any:
-    """The tool failed, and trying again or going on makes no sense."""
+    """The tool failed, and nothing should be retried or continued."""
     return _result(message, is_error=True, meta={"variant": "FatalError"})
 
 

@@ -282,7 +282,7 @@ export class Commands {
     return this.#send("AssertVisible", { ...options });
   }
 
-  /** Takes a picture and a reading of the screen. Platforms: android, ios, web. */
+  /** Takes a screenshot and a snapshot of the screen. Platforms: android, ios, web. */
   captureScreen(): Promise<ScreenState> {
     return this.#send("CaptureScreen", {});
   }

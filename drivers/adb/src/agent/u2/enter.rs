@@ -16,7 +16,7 @@ use crate::phone::Repeat;
 
 /// How long a field may take to show its new text.
 const TEXT_TIMEOUT: Duration = Duration::from_secs(1);
-/// How often it is looked at.
+/// How often to look at it.
 const TEXT_POLL: Duration = Duration::from_millis(30);
 
 /// The field that has the focus.

@@ -25,7 +25,7 @@ const START_POLL: Duration = Duration::from_millis(40);
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a server that was killed may take to be gone.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often it is looked for.
+/// How often to look for it.
 const KILL_POLL: Duration = Duration::from_millis(50);
 
 /// Why a server that was started does not answer.
@@ -143,7 +143,7 @@ impl U2Agent {
         match answer {
             Ok((status, body)) => Ok(status == 200 && &*body == b"pong"),
             Err(error) if error.is_loss() => {
-                // Nobody is there any more, or the whole device is gone.
+                // No one is there any more, or the whole device is gone.
                 if self.phone.await_reconnection(&error, deadline).await? == Reconnection::Done {
                     self.phone.report_reconnection(&error);
                 }
@@ -227,7 +227,7 @@ impl U2Agent {
             if output.exit != 0 {
                 return Ok(());
             }
-            tracing::debug!("ended an agent on the device");
+            tracing::debug!("stopped an agent on the device");
             if Instant::now() + KILL_POLL >= limit {
                 return Err(AgentError::NoStart {
                     reason: "one that runs already does not end".to_owned(),

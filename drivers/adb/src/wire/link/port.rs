@@ -18,7 +18,7 @@ pub(crate) struct Ended;
 pub(super) enum Opening {
     Granted,
     Refused,
-    /// The link ended, and nobody knows whether the device has read what it was asked.
+    /// The link ended, and it is unknown whether the device has read the request.
     Cut,
     /// The link had ended before.
     NotAsked,

@@ -87,7 +87,7 @@ impl<'a> Appliance<'a> {
         Self { agent, access }
     }
 
-    /// What a setting is, or why nobody can tell.
+    /// What a setting is, or why it is unknown.
     pub(super) async fn read(
         &mut self,
         setting: Setting,
@@ -105,7 +105,7 @@ impl<'a> Appliance<'a> {
                         _ => Ok(told),
                     }))
             }
-            (Setting::Simulator(_), _) => Ok(Err("it is no simulator".to_owned())),
+            (Setting::Simulator(_), _) => Ok(Err("it is not a simulator".to_owned())),
             (Setting::Appearance, _) => {
                 let doing = "read the appearance";
                 let request = WdaRequest::get(doing, "/wda/device/info").at_top();
@@ -135,7 +135,7 @@ impl<'a> Appliance<'a> {
                 let set = simctl.ui(udid, option, Some(value)).await;
                 Ok(set.map(drop).map_err(|error| error.to_string()))
             }
-            (Setting::Simulator(_), _) => Ok(Err("it is no simulator".to_owned())),
+            (Setting::Simulator(_), _) => Ok(Err("it is not a simulator".to_owned())),
             (Setting::Appearance, _) => {
                 let body = json!({"name": value});
                 let doing = "set the appearance";

@@ -13,7 +13,7 @@ use crate::wire::{DeviceKey, Grant, Lease};
 /// How many runs that were forgotten are remembered as such: late messages of a run come within minutes.
 const FORGOTTEN_KEPT: usize = 1_000;
 
-/// How long a session that is asked for anew waits for a device that has not lost it and that it has not
+/// How long a session that is requested again waits for a device that has not lost it and that it has not
 /// had; twice as long after each further loss. Longer than most hosts need to come back, and far shorter
 /// than sessions of others may take.
 pub(super) const BETTER_DEVICE_GRACE: Duration = Duration::from_secs(5);
@@ -105,7 +105,7 @@ impl State {
         self.runs[run].deeds += 1;
     }
 
-    /// Has a session wait that was asked for anew, or whose own device is out of service, for a while.
+    /// Has a session wait that was requested again, or whose own device is out of service, for a while.
     pub(super) fn wait(&mut self, run: RunAt, at: SessionAt) {
         let session = &self.runs[run].sessions[at];
         let is_away = |own: DeviceAt| !self.devices[own].is_in_service;
@@ -132,13 +132,13 @@ impl State {
         }
     }
 
-    /// Whoever has waited for long enough takes what there is.
+    /// A session that has waited long enough takes what there is.
     pub(super) fn answer_wait(&mut self, session: &SessionKey) {
         let Some((run, at)) = self.known(&session.run, &session.session) else {
             return;
         };
         let row = &self.runs[run];
-        // Its own device is back: it waits for that one, and anew when it goes again.
+        // Its own device is back: it waits for that one, and again when it goes again.
         let is_back = row.sessions[at].wish.as_ref().is_some_and(|wish| {
             let mut own = wish.lane.own.into_iter();
             own.any(|own| self.devices[own].is_in_service && self.is_bound_to(row, wish, own))

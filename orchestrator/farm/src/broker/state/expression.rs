@@ -73,7 +73,7 @@ impl State {
         self.expressions.remove(&on);
     }
 
-    /// Works out anew which expressions a device matches.
+    /// Recomputes which expressions a device matches.
     pub(super) fn match_device(&mut self, device: DeviceAt) {
         for at in std::mem::take(&mut self.devices[device].expressions) {
             self.unlink(at, device);

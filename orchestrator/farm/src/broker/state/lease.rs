@@ -153,10 +153,10 @@ impl State {
                 (Blame::HostLost, format!("its host {} is gone", host.name))
             }
             (Some(advert), Some(lease)) if advert.incarnation != lease.incarnation => {
-                let cause = format!("its host {} was started anew", host.name);
+                let cause = format!("its host {} was restarted", host.name);
                 (Blame::HostLost, cause)
             }
-            // With what nobody knows any more: the broker that did it is gone.
+            // The cause is unknown: the broker that did it is gone.
             _ if session.is_orphan => (Blame::HostLost, "its device was taken back".to_owned()),
             (Some(_), Some(_)) if device.advert.is_none() => {
                 let cause = format!("its host {} does not have the device any more", host.name);
@@ -221,7 +221,7 @@ impl State {
                         row.wish.is_none() && row.granted.is_none() && row.ends.is_empty()
                     });
             if is_of_nobody {
-                // Of a run that was purged while nobody led, or older than what the stream keeps.
+                // Of a run that was purged while there was no leader, or older than what the stream keeps.
                 self.take_back(at);
             } else {
                 self.review_device(at);

@@ -22,8 +22,8 @@ impl State {
             .collect()
     }
 
-    /// The standings that changed since they were told last; that of a run with nothing under way and
-    /// nothing that waits is told once. Takes time for each run and device, so it
+    /// The standings that changed since they were last sent; that of a run with nothing under way and
+    /// nothing that waits is sent once. Takes time for each run and device, so it
     /// is asked for now and then, not after each fact.
     #[must_use = "they are not told again"]
     pub fn tell(&mut self) -> Vec<QueuePosition> {
@@ -192,10 +192,10 @@ impl State {
             .take(NAMED)
             .collect();
         if full.is_empty() && is_choosing {
-            return "what was tried before waits a moment for another device".to_owned();
+            return "a retried session waits a moment for another device".to_owned();
         }
         if full.is_empty() {
-            return "its sessions wait for devices that they have not had".to_owned();
+            return "its sessions wait for devices that they have not tried".to_owned();
         }
         format!("the hosts of its devices are full: {}", full.join(", "))
     }

@@ -131,7 +131,7 @@ pub(super) struct Turn {
 /// How far a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Nobody asked for it yet, or nobody does any more.
+    /// Not requested yet, or not any more.
     Unknown,
     Waiting,
     Running,

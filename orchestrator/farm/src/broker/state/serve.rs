@@ -193,7 +193,7 @@ impl State {
         let mut avoided = None;
         let mut visited = None;
         let mut needs_new = None;
-        // Whoever breaks what it gets is always free: who was lost there waits for another, for a while.
+        // A device that loses its sessions is always free: a session lost there waits for another, for a while.
         let has_better = || self.worth_waiting_for(run, wish).next().is_some();
         for pool in pools {
             for device in free.get(pool).into_iter().flatten().copied() {
@@ -271,7 +271,7 @@ impl State {
         })
     }
 
-    /// Whoever waited for a device of its own may have any once there is none left.
+    /// A session that waited for its own device may have any once there is none left.
     fn open_after_grant(&mut self, run: RunAt, session: SessionAt) {
         let row = &self.runs[run];
         let is_last = row.waiting > 0

@@ -22,7 +22,7 @@ pub enum CollectError {
         source: io::Error,
     },
     /// A file's name is none that every host could have.
-    #[error("{0:?} has a name that cannot travel to other computers")]
+    #[error("{0:?} has a name that other computers may not support")]
     Unnameable(PathBuf),
     /// A symbolic link leads out of the project.
     #[error("the link {link} leads out of the project, to {target}")]
@@ -37,7 +37,7 @@ pub enum CollectError {
     Pattern(String),
     /// All files together are too large.
     #[error(
-        "the project has {}, and at most {} travel to hosts; its largest files are {}",
+        "the project has {}, and at most {} can be sent to hosts; its largest files are {}",
         megabytes(*bytes), megabytes(*limit), shown(largest, |bytes| megabytes(*bytes))
     )]
     TooLarge {
@@ -50,7 +50,7 @@ pub enum CollectError {
     },
     /// There are too many files.
     #[error(
-        "the project has {files} files, and at most {limit} travel to hosts; most are in {}",
+        "the project has {files} files, and at most {limit} can be sent to hosts; most are in {}",
         shown(largest, |files| format!("{files} files"))
     )]
     TooMany {
@@ -110,7 +110,7 @@ impl CollectError {
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::TooLarge { .. } | Self::TooMany { .. } => Some(
-                "what .gitignore lists does not travel; `farm.include` in packtrain.yaml lets single \
+                "files in .gitignore are not sent; `farm.include` in packtrain.yaml lets single \
                  files of it through",
             ),
             Self::LeadsOut { .. } => Some(

@@ -182,14 +182,14 @@ fn too_much_is_refused_with_the_names_of_the_largest_files() {
     let refused = with(Some(1024 * 1024), None).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the project has 3.0 MB, and at most 1.0 MB travel to hosts; its largest files are \
+        "the project has 3.0 MB, and at most 1.0 MB can be sent to hosts; its largest files are \
          video.mp4 (3.0 MB), a/small.txt (2 KB), a/one.txt (1 bytes), packtrain.yaml (0 bytes)"
     );
     assert!(refused.hint().unwrap().contains(".gitignore"));
     let refused = with(None, Some(3)).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the project has 4 files, and at most 3 travel to hosts; most are in . (2 files), a (2 files)"
+        "the project has 4 files, and at most 3 can be sent to hosts; most are in . (2 files), a (2 files)"
     );
 }
 

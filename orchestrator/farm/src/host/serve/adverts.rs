@@ -1,4 +1,4 @@
-//! What the farm is told of a host's devices.
+//! What is reported to the farm about a host's devices.
 
 use futures::StreamExt as _;
 use packtrain_drivers::DeviceId;
@@ -11,7 +11,7 @@ use crate::names;
 const IN_FLIGHT: usize = 32;
 
 impl Host {
-    /// Tells the farm what has changed about the devices; with what they are then, once that is told.
+    /// Tells the farm what has changed about the devices; with what they are then, once reported.
     pub(super) fn telling(
         &self,
     ) -> impl Future<Output = (Adverts, Result<(), FarmError>)> + Send + use<> {

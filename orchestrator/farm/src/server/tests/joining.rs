@@ -110,7 +110,7 @@ async fn a_token_lets_one_in_and_no_other() {
     let error = joins(&farm, &token, &host("mac-2")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the token was used by `mac-1` already; each lets one in"
+        "the token was already used by `mac-1`; each is for one computer"
     );
 }
 

@@ -118,7 +118,7 @@ fn a_mistake_in_a_file_of_arguments_is_told_there() {
     assert_eq!(
         problems(&given),
         [
-            "args.yaml:1:5: error: argument `name`: expected a text, found nothing | an argument cannot be nothing; leave it out, or give ''",
+            "args.yaml:1:5: error: argument `name`: expected a text, found nothing | an argument cannot be null; leave it out, or give ''",
             "args.yaml:2:8: error: argument `count`: expected a whole number, found a list | -",
         ]
     );
@@ -134,7 +134,7 @@ fn an_argument_cannot_compute() {
     assert_eq!(
         problems(&[word("name", "{{args.count + 1}}")]),
         [
-            "f:3:5: error: argument `name`: `{{args.count + 1}}` is no name: a template names a value, it does not compute one | -"
+            "f:3:5: error: argument `name`: invalid template `{{args.count + 1}}`: expected a name, not an expression | -"
         ]
     );
 }

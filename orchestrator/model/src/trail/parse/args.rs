@@ -25,7 +25,7 @@ impl Reader<'_> {
     fn declaration(&mut self, entry: &Entry) -> Option<ArgDeclaration> {
         let name = &entry.key.text;
         if !is_name(name) {
-            let message = format!("{} is no name for an argument", quoted(name));
+            let message = format!("invalid argument name {}", quoted(name));
             self.tell(
                 Diagnostic::error(self.source, entry.key.span, message).hint(
                     "names have letters, digits and `_`, and do not begin with a digit".to_owned(),
@@ -94,7 +94,7 @@ impl Reader<'_> {
             let words = ArgType::ALL.map(ArgType::word);
             let hint = did_you_mean(&word, words)
                 .unwrap_or_else(|| format!("it can be {}", words.join(", ")));
-            let message = format!("no argument can be of type {}", quoted(&word));
+            let message = format!("invalid argument type {}", quoted(&word));
             self.tell(Diagnostic::error(self.source, value.span, message).hint(hint));
         }
         kind

@@ -85,7 +85,7 @@ impl Reader<'_> {
     pub(super) fn classifier(&mut self, entry: &Entry) -> Option<String> {
         let name = entry.key.text.as_str();
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            let message = format!("{} is no device classifier", quoted(name));
+            let message = format!("invalid device classifier {}", quoted(name));
             self.tell(
                 Diagnostic::error(self.source, entry.key.span, message)
                     .hint("write a platform, or a narrower one like `android-phone`".to_owned()),

@@ -135,10 +135,7 @@ impl Reader<'_> {
             .iter()
             .any(|entry| !entry.value.is_empty());
         if mapping.get("step").is_none() && !has_tools {
-            self.misplaced(
-                entry,
-                "the trailhead says nothing: `step` or `tools` is missing",
-            );
+            self.misplaced(entry, "empty trailhead: `step` or `tools` is missing");
             return None;
         }
         Some(trailhead)
@@ -170,7 +167,7 @@ impl Reader<'_> {
                 return None;
             }
             (None, None) => {
-                let message = "the step says nothing: `step` or `verify` is missing";
+                let message = "empty step: `step` or `verify` is missing";
                 self.tell(Diagnostic::error(self.source, value.span, message));
                 return None;
             }
@@ -198,7 +195,7 @@ impl Reader<'_> {
         })
     }
 
-    /// `{ tools: [...] }`; without `tools` nobody knows whether anything was recorded.
+    /// `{ tools: [...] }`; without `tools` it is unknown whether anything was recorded.
     fn prompt_recording(&mut self, entry: &Entry) -> Option<Vec<ToolCall>> {
         let mapping = self.mapping(&entry.value, "recording")?;
         self.only(mapping, "a recording", &["tools"]);

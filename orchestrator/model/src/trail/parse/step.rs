@@ -20,7 +20,7 @@ impl Reader<'_> {
                 value,
                 "trailhead",
                 "a mapping",
-                Some("write its words as `step: ...` below it"),
+                Some("write its text as `step: ...` below it"),
             );
             return None;
         }
@@ -148,13 +148,13 @@ impl Reader<'_> {
             (None, None) => {
                 if complete {
                     let message = if is_trailhead {
-                        "the trailhead says nothing: `step` is missing"
+                        "empty trailhead: `step` is missing"
                     } else {
-                        "the step says nothing: `step` or `verify` is missing"
+                        "empty step: `step` or `verify` is missing"
                     };
                     self.tell(
                         Diagnostic::error(self.source, place, message)
-                            .hint("say in words what is to be done".to_owned()),
+                            .hint("describe what to do".to_owned()),
                     );
                 }
                 return None;
@@ -165,7 +165,7 @@ impl Reader<'_> {
             self.tell(Diagnostic::warning(
                 self.source,
                 entry.value.span,
-                "the step has no words",
+                "the step has no text",
             ));
         }
         Some((kind, text))
@@ -239,7 +239,7 @@ impl Reader<'_> {
             Node::Mapping(call) if call.entries.is_empty() => Some(Vec::new()),
             Node::Mapping(call) if call.entries.len() > 1 => {
                 let message = format!(
-                    "the trailhead of {name} is one tool call, found {}",
+                    "the trailhead of {name} must be one tool call, found {}",
                     call.keys().collect::<Vec<_>>().join(", ")
                 );
                 self.tell(
@@ -253,7 +253,7 @@ impl Reader<'_> {
             Node::Mapping(_) => self.call(&entry.value).map(|call| vec![call]),
             Node::Sequence(_) | Node::Scalar(_) => {
                 let message = format!(
-                    "the trailhead of {name} is one tool call, found {}",
+                    "the trailhead of {name} must be one tool call, found {}",
                     entry.value.kind()
                 );
                 self.tell(

@@ -134,11 +134,11 @@ fn mistakes_in_declarations_are_told_where_they_are() {
     for (declaration, told) in [
         (
             "user-id: string",
-            "3:5: error: `user-id` is no name for an argument | names have letters, digits and `_`, and do not begin with a digit",
+            "3:5: error: invalid argument name `user-id` | names have letters, digits and `_`, and do not begin with a digit",
         ),
         (
             "a: strnig",
-            "3:8: error: no argument can be of type `strnig` | did you mean `string`?",
+            "3:8: error: invalid argument type `strnig` | did you mean `string`?",
         ),
         (
             "a: {default: ~}",
@@ -158,7 +158,7 @@ fn mistakes_in_declarations_are_told_where_they_are() {
         ),
         (
             "a: {default: \"{{args.b + 1}}\"}",
-            "3:18: error: `default`: `{{args.b + 1}}` is no name: a template names a value, it does not compute one",
+            "3:18: error: `default`: invalid template `{{args.b + 1}}`: expected a name, not an expression",
         ),
         (
             "a: [string]",

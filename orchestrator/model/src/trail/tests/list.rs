@@ -136,7 +136,7 @@ fn mistakes_in_the_list_form_are_told_where_they_are() {
         ),
         (
             "- trailhead: {maxRetries: 1}\n- prompts: [{step: a}]\n",
-            "1:3: error: the trailhead says nothing: `step` or `tools` is missing",
+            "1:3: error: empty trailhead: `step` or `tools` is missing",
         ),
         (
             "- prompts:\n    - step: a\n      recording: {}\n",
@@ -148,7 +148,7 @@ fn mistakes_in_the_list_form_are_told_where_they_are() {
         ),
         (
             "- prompts:\n    - recordable: true\n",
-            "2:7: error: the step says nothing: `step` or `verify` is missing",
+            "2:7: error: empty step: `step` or `verify` is missing",
         ),
         (
             "- prompts: {step: a}\n",

@@ -83,9 +83,7 @@ fn each_mistake_has_a_message_a_place_and_advice() {
         ),
         (
             "trail: [{recordable: true}]\n",
-            Some(
-                "1:9: error: the step says nothing: `step` or `verify` is missing | say in words what is to be done",
-            ),
+            Some("1:9: error: empty step: `step` or `verify` is missing | describe what to do"),
         ),
         (
             "trail: [{stp: a}]\n",
@@ -136,7 +134,7 @@ fn each_mistake_has_a_message_a_place_and_advice() {
         (
             "trail:\n- step: a\n  recording: {\"a b\": []}\n",
             Some(
-                "3:15: error: `a b` is no device classifier | write a platform, or a narrower one like `android-phone`",
+                "3:15: error: invalid device classifier `a b` | write a platform, or a narrower one like `android-phone`",
             ),
         ),
         (
@@ -161,31 +159,29 @@ fn each_mistake_has_a_message_a_place_and_advice() {
         ),
         (
             "trail:\n- step: ''\n",
-            Some("2:9: warning: the step has no words"),
+            Some("2:9: warning: the step has no text"),
         ),
         (
             "trailhead: Open it\ntrail: [{step: a}]\n",
             Some(
-                "1:12: error: expected `trailhead` to be a mapping, found text | write its words as `step: ...` below it",
+                "1:12: error: expected `trailhead` to be a mapping, found text | write its text as `step: ...` below it",
             ),
         ),
         (
             "trailhead:\n  step: a\n  recording:\n    web: [{a: {}}]\ntrail: [{step: a}]\n",
             Some(
-                "4:5: error: the trailhead of `web` is one tool call, found a list | write the call without `- `, or {} when there is nothing to do",
+                "4:5: error: the trailhead of `web` must be one tool call, found a list | write the call without `- `, or {} when there is nothing to do",
             ),
         ),
         (
             "trailhead:\n  step: a\n  recording:\n    web: {a: {}, b: {}}\ntrail: [{step: a}]\n",
             Some(
-                "4:18: error: the trailhead of `web` is one tool call, found a, b | use a tool that does it all, or move the rest into the first step",
+                "4:18: error: the trailhead of `web` must be one tool call, found a, b | use a tool that does it all, or move the rest into the first step",
             ),
         ),
         (
             "trailhead: {recording: {}}\ntrail: [{step: a}]\n",
-            Some(
-                "1:12: error: the trailhead says nothing: `step` is missing | say in words what is to be done",
-            ),
+            Some("1:12: error: empty trailhead: `step` is missing | describe what to do"),
         ),
         (
             "just words\n",

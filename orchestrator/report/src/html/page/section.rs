@@ -30,7 +30,7 @@ pub(in crate::html) struct Section {
     pub(in crate::html) rows: Vec<Row>,
 }
 
-/// A problem as it is told.
+/// A problem as reported.
 #[derive(Serialize)]
 pub(in crate::html) struct ProblemRow {
     letter: String,

@@ -89,12 +89,12 @@ impl Schedule {
             let (deed, target) = match (rule.kill, rule.stop) {
                 (Some(target), None) => (FaultAction::Kill, target),
                 (None, Some(target)) => (FaultAction::Stop, target),
-                _ => return Err(wrong("a fault kills or stops something")),
+                _ => return Err(wrong("a fault needs `kill` or `stop`")),
             };
             let lasting = rule.lasting.as_ref();
             let lasting = lasting.map(|text| duration(&source, text)).transpose()?;
             if deed == FaultAction::Stop && lasting.is_none() {
-                return Err(wrong("what is stopped goes on again: it needs `for`"));
+                return Err(wrong("`stop` needs `for`"));
             }
             let first = match &rule.after {
                 Some(text) => when(&source, text)?,
@@ -106,13 +106,13 @@ impl Schedule {
             }
             let every = match &rule.every {
                 Some(text) => Some(when(&source, text)?),
-                None if times > 1 => return Err(wrong("what is done several times needs `every`")),
+                None if times > 1 => return Err(wrong("`times` needs `every`")),
                 None => None,
             };
             for number in 0..times {
-                let when = first
-                    .later(every, number)
-                    .ok_or_else(|| wrong("`after` and `every` are both shares or both times"))?;
+                let when = first.later(every, number).ok_or_else(|| {
+                    wrong("`after` and `every` must both be shares or both be times")
+                })?;
                 faults.push(Fault {
                     when,
                     deed,
@@ -245,8 +245,8 @@ mod tests {
     #[test]
     fn a_mistake_is_shown_where_it_is() {
         for (wrong, told) in [
-            ("- { after: 10% }", "kills or stops"),
-            ("- { kill: host, stop: host }", "kills or stops"),
+            ("- { after: 10% }", "needs `kill` or `stop`"),
+            ("- { kill: host, stop: host }", "needs `kill` or `stop`"),
             ("- { stop: host }", "needs `for`"),
             ("- { kill: moon }", "moon"),
             ("- { kill: host, after: 110% }", "0% to 100%"),

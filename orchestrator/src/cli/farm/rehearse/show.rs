@@ -136,7 +136,7 @@ impl Show {
         }
     }
 
-    /// Somebody who is meant, and there; `None` when nobody is.
+    /// A match that is running; `None` when there is none.
     fn choose(&mut self, target: Target) -> Option<usize> {
         let there = |kind: Target| -> Vec<usize> {
             let actors = self.stage.actors.iter().enumerate();
@@ -183,7 +183,7 @@ impl Show {
 
     fn bring_back(&mut self) -> Result<(), CliError> {
         let now = Instant::now();
-        // Who is started without a server gives up at once, which is no fault of the farm.
+        // Who is started without a server gives up at once, which is not a fault of the farm.
         let has_server = !self.is_away(SERVER) && self.stage.has_server();
         let (back, away): (Vec<_>, Vec<_>) = self.away.iter().copied().partition(|(due, who)| {
             let can_start = *who == SERVER || self.stage.actors[*who].1.is_running();
@@ -232,7 +232,7 @@ impl Show {
                     continue;
                 }
                 self.gave_up
-                    .push(format!("{name} gave up with {code}: {words}"));
+                    .push(format!("{name} exited with {code}: {words}"));
                 actor.start()?;
             }
         }

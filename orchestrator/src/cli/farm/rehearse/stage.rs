@@ -15,7 +15,7 @@ use crate::exit::CliError;
 
 /// How long phones and server may take to come up.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often it is looked whether they have.
+/// How often to check whether they have.
 const START_POLL: Duration = Duration::from_millis(20);
 
 /// The server's place among the actors.
@@ -78,10 +78,11 @@ impl Stage {
             CliError::infrastructure(format!("cannot write {}", folder.display())).because(&error)
         };
         if folder.join("logs").exists() {
-            return Err(
-                CliError::misuse(format!("{} has a rehearsal in it", folder.display()))
-                    .hint("name another folder, or remove it"),
-            );
+            return Err(CliError::misuse(format!(
+                "{} already holds a rehearsal",
+                folder.display()
+            ))
+            .hint("name another folder, or remove it"));
         }
         std::fs::create_dir_all(folder.join("logs")).map_err(failed)?;
         std::fs::create_dir_all(folder.join("trails")).map_err(failed)?;
@@ -216,7 +217,7 @@ impl Stage {
     /// Starts what was killed; a run is carried on.
     pub(super) fn start_again(&mut self, who: usize) -> Result<(), CliError> {
         let actor = &mut self.actors[who].1;
-        // One that was killed before it had a name is begun anew.
+        // One that was killed before it had a name is started again.
         if let Some(run) = self.runs.iter().find(|run| run.actor == who)
             && let Some(id) = run.id()
         {
@@ -289,7 +290,7 @@ async fn wait_for<T>(actor: &mut Actor, look: impl Fn(&Actor) -> Option<T>) -> R
     }
 }
 
-/// A server on a free port of loopback that knows no users: nobody else is on this computer.
+/// A server on a free port of loopback that knows no users: this computer has no other users.
 fn server(program: &Path, folder: &Path, ttl: Duration) -> Result<(Actor, SocketAddr), CliError> {
     let failed = |error: std::io::Error| {
         CliError::infrastructure("cannot prepare the farm's server").because(&error)

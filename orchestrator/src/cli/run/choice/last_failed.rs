@@ -29,8 +29,8 @@ pub(super) fn keep(plan: &mut Plan, root: &Path, context: &Context) -> Result<()
     let here = context.working_directory.display().to_string();
     let trails: Vec<_> = plan.trails.iter().map(|trail| &**trail).collect();
     let Some(view) = latest(&trails, root, &here)? else {
-        return Err(CliError::misuse("no earlier run has any of these trails")
-            .cause(format!("looked for in {}", root.display()))
+        return Err(CliError::misuse("no earlier run has these trails")
+            .cause(format!("searched {}", root.display()))
             .hint("run once without --last-failed"));
     };
     let run = view.run.clone();
@@ -73,7 +73,7 @@ pub(super) fn keep(plan: &mut Plan, root: &Path, context: &Context) -> Result<()
         names.dedup();
         names.truncate(MOST_NAMED);
         return Err(
-            CliError::misuse(format!("what did not pass in run {run} is not planned now"))
+            CliError::misuse(format!("nothing that failed in run {run} is planned now"))
                 .hint(format!("it was on {}", names.join(", "))),
         );
     }

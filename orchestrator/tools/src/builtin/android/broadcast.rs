@@ -90,7 +90,7 @@ impl SendBroadcast {
             }
             if !kind.takes(&value) {
                 return Err(ToolError::failed(format!(
-                    "the value of the extra `{key}` is no {}",
+                    "invalid value of the extra `{key}`: expected {}",
                     kind.word()
                 )));
             }

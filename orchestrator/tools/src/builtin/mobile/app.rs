@@ -31,7 +31,7 @@ pub(super) fn tools() -> Tools {
         .internal(),
         action::<OpenUrl>(
             "openUrl",
-            "Opens an address in the browser, or in the app that claims it.",
+            "Opens a URL in the browser, or in the app that claims it.",
             body!(|arguments, call| open_url(call, &arguments.url).await),
         ),
         action::<Network>(
@@ -44,7 +44,7 @@ pub(super) fn tools() -> Tools {
         ),
         query::<Nothing>(
             "mobile_listInstalledApps",
-            "Answers the ids of the installed apps as JSON: `{\"appIds\": [...]}`, sorted.",
+            "Returns the ids of the installed apps as JSON: `{\"appIds\": [...]}`, sorted.",
             body!(|Nothing {}, call| {
                 let apps = installed(call, true).await?;
                 let ids: Vec<_> = apps.iter().map(|app| &app["id"]).collect();
@@ -53,7 +53,7 @@ pub(super) fn tools() -> Tools {
         ),
         query::<ListDetailed>(
             "mobile_listInstalledAppsDetailed",
-            "Answers what is known of the installed apps as JSON: `{\"apps\": [{appId, \
+            "Returns what is known of the installed apps as JSON: `{\"apps\": [{appId, \
              isSystemApp, label, version}]}`, sorted by id.",
             body!(|arguments, call| {
                 let apps = installed(call, arguments.include_system_apps).await?;
@@ -118,7 +118,7 @@ async fn installed(call: &Call<'_>, system: bool) -> Result<Vec<Value>, ToolErro
         .device(Command::App(AppCommand::List { system }))
         .await?;
     let Observation::Json(Value::Array(mut apps)) = answer else {
-        return Err(ToolError::failed("the device answered no list of apps"));
+        return Err(ToolError::failed("the device returned no list of apps"));
     };
     apps.retain(|app| app["id"].is_string() && (system || app["system"] != json!(true)));
     apps.sort_by(|a, b| a["id"].as_str().cmp(&b["id"].as_str()));

@@ -17,7 +17,7 @@ pub(super) fn tools() -> Tools {
     tools![
         action::<TapBySelector>(
             "tapOnElementBySelector",
-            "Taps an element, once it is visible and stands still. With several matches it is the \
+            "Taps an element, once it is visible and stable. With several matches it is the \
              first from the top.",
             body!(|arguments, call| {
                 let (newer, older) = (arguments.node_selector, arguments.selector);
@@ -111,7 +111,7 @@ impl TapOnAccessibilityNode {
         };
         if block.content_description_regex.is_none() && block.text_regex.is_none() {
             return Err(ToolError::failed(
-                "one of `contentDescriptionRegex` and `textRegex` is needed",
+                "missing `contentDescriptionRegex` or `textRegex`",
             ));
         }
         Ok(block.into())

@@ -31,7 +31,7 @@ pub(super) fn tools() -> Tools {
         .internal(),
         assertion::<AssertNotBySelector>(
             "assertNotVisibleBySelector",
-            "Expects that no such element is visible, or that it goes away in time.",
+            "Expects that no such element is visible, or that it disappears in time.",
             body!(|arguments, call| {
                 let (newer, older) = (arguments.node_selector, arguments.selector);
                 let wanted = named(newer, older.as_ref(), call.session.platform())?;

@@ -87,7 +87,7 @@ async fn pinch(arguments: &Pinch, call: &Call<'_>) -> Result<Answer, ToolError> 
     if !moves_fingers || !PINCH_SCALES.contains(&scale) {
         let (least, most) = (PINCH_SCALES.start(), PINCH_SCALES.end());
         return Err(ToolError::Failed {
-            message: format!("`scale` must be from {least} to {most} and not 1, but it is {scale}"),
+            message: format!("invalid `scale` {scale}: expected {least} to {most}, and not 1"),
             log: Vec::new(),
             hint: Some("2 zooms in, 0.5 zooms out; to zoom further, pinch again".to_owned()),
         });

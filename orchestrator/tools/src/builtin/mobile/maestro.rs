@@ -16,8 +16,8 @@ pub(super) fn tools() -> Tools {
     tools![
         action::<Maestro>(
             "mobile_maestro",
-            "Carries out Maestro commands one after another. Tools of their own are to be \
-             preferred where there are any.",
+            "Carries out Maestro commands one after another. Prefer Packtrain's own tools where they \
+             exist.",
             body!(|arguments, call| {
                 let mut all = Answer::default();
                 for (place, command) in arguments.commands.into_iter().enumerate() {

@@ -20,7 +20,7 @@ pub(super) fn tools() -> Tools {
     tools![
         query::<FindMatches>(
             "findMatches",
-            "Answers what matches a selector and is visible, as JSON: place in the tree, bounds, \
+            "Returns what matches a selector and is visible, as JSON: place in the tree, bounds, \
              text and ids of each. Waits for a first match when given a time.",
             body!(|arguments, call| find_matches(arguments, call).await),
         )
@@ -28,7 +28,7 @@ pub(super) fn tools() -> Tools {
         .unrecorded(),
         action::<WaitUntilNotVisible>(
             "waitUntilNotVisible",
-            "Waits until an element is no longer visible and answers whether it came to that.",
+            "Waits until an element is no longer visible and returns whether it is gone.",
             body!(|arguments, call| {
                 let (newer, older) = (arguments.node_selector, arguments.selector);
                 let wanted = named(newer, older.as_ref(), call.session.platform())?;

@@ -37,7 +37,7 @@ pub(super) fn tools() -> Tools {
         .unrecorded(),
         action::<LongPress>(
             "longPress",
-            "Holds an element by its reference in the snapshot: `y778`.",
+            "Long-presses an element by its reference in the snapshot: `y778`.",
             body!(|arguments, call| tap(
                 call,
                 &arguments.reference,
@@ -108,15 +108,14 @@ async fn drag_to(arguments: DragTo, call: &Call<'_>) -> Result<Answer, ToolError
             let node = lookup(&found.snapshot, &target)
                 .ok_or_else(|| unknown(call, &found.snapshot, &target))?;
             let bounds = found.snapshot.tree.get(node).and_then(|node| node.bounds);
-            let bounds = bounds.ok_or_else(|| {
-                ToolError::failed(format!("{} says not where it is", quoted(&target)))
-            })?;
+            let bounds = bounds
+                .ok_or_else(|| ToolError::failed(format!("{} has no bounds", quoted(&target))))?;
             whole(bounds.center())
         }
         (None, Some(x), Some(y)) => (x, y),
         (Some(_) | None, Some(_) | None, Some(_) | None) => {
             return Err(ToolError::failed(
-                "the target is either `toRef`, or `toX` and `toY`",
+                "expected either `toRef`, or `toX` and `toY`",
             ));
         }
     };
@@ -203,7 +202,7 @@ fn unknown(call: &Call<'_>, snapshot: &Snapshot, name: &str) -> ToolError {
     ToolError::Failed {
         message: match before {
             Some(_) => format!("{} is no longer on the screen", quoted(name)),
-            None => format!("there is no element {} on the screen", quoted(name)),
+            None => format!("unknown element {}: not on the screen", quoted(name)),
         },
         log,
         hint: Some("take a snapshot and use a reference from it".to_owned()),

@@ -14,8 +14,7 @@ pub(super) fn tools() -> Tools {
     tools![
         action::<WaitForChange>(
             "waitForChange",
-            "Waits until the screen has come to rest after an action; at once when it is at rest \
-             already. To wait for something that is yet to begin, expect the element instead.",
+            "Waits until the screen is still after an action; returns at once when it already is. To wait for something that has not begun yet, expect the element instead.",
             body!(|arguments, call| wait_for_change(&arguments, call).await),
         ),
         query::<RequestDetailedViewHierarchy>(
@@ -43,12 +42,12 @@ async fn wait_for_change(arguments: &WaitForChange, call: &Call<'_>) -> Result<A
         Rest::Moving(_) if !arguments.require_change => Ok(watch.still_moving()),
         Rest::Moving(_) => Err(ToolError::Failed {
             message: format!(
-                "the screen did not come to rest for {} ms within {:.1} s",
+                "the screen was not still for {} ms within {:.1} s",
                 quiet.as_millis(),
                 limit.as_secs_f64()
             ),
             log: Vec::new(),
-            hint: Some("`requireChange: false` goes on all the same".to_owned()),
+            hint: Some("`requireChange: false` continues anyway".to_owned()),
         }),
     }
 }

@@ -11,8 +11,8 @@ pub(super) fn tools() -> Tools {
     tools![
         action::<ScrollUntilTextIsVisible>(
             "scrollUntilTextIsVisible",
-            "Scrolls until an element is in sight, by a text somewhere in what it says, by a \
-             pattern of all it says, or by its id. Ends when nothing moves any more.",
+            "Scrolls until an element is in sight, by a part of its text, by a pattern of its whole \
+             text, or by its id. Ends when the screen stops scrolling.",
             body!(|arguments, call| {
                 let scrolling = Scrolling {
                     towards: arguments.direction.into(),
@@ -65,9 +65,7 @@ impl ScrollUntilTextIsVisible {
         };
         let id = self.id.and_then(present);
         if says.is_none() && id.is_none() {
-            return Err(ToolError::failed(
-                "one of `text`, `textRegex` and `id` is needed",
-            ));
+            return Err(ToolError::failed("missing `text`, `textRegex` or `id`"));
         }
         Ok(Words {
             says,

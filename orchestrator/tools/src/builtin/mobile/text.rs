@@ -16,31 +16,31 @@ pub(super) fn tools() -> Tools {
     tools![
         action::<ByText>(
             "tapOnElementWithText",
-            "Taps an element that has a text somewhere in what it says, in any case.",
+            "Taps an element whose visible text contains a text, in any case.",
             |arguments, call| touch(call, arguments.words(TextCriterion::Containing), Touch::Tap),
         )
         .internal(),
         action::<ByText>(
             "longPressOnElementWithText",
-            "Holds an element by what it says.",
+            "Long-presses an element by its visible text.",
             |arguments, call| touch(call, arguments.words(TextCriterion::Matching), Touch::Hold),
         )
         .internal(),
         action::<ByAccessibilityText>(
             "tapOnElementWithAccessibilityText",
-            "Taps an element by its accessibility text, or by what it says.",
+            "Taps an element by its accessibility text or its visible text.",
             |arguments, call| touch(call, arguments.words(), Touch::Tap),
         )
         .internal(),
         action::<ByAccessibilityText>(
             "longPressElementWithAccessibilityText",
-            "Holds an element by its accessibility text, or by what it says.",
+            "Long-presses an element by its accessibility text or its visible text.",
             |arguments, call| touch(call, arguments.words(), Touch::Hold),
         )
         .internal(),
         assertion::<AssertByText>(
             "assertVisibleWithText",
-            "Expects an element to be visible by what it says.",
+            "Expects an element to be visible, by its visible text.",
             |arguments, call| {
                 let limit = patience(arguments.timeout_ms);
                 visible(call, arguments.words(), limit)
@@ -49,7 +49,7 @@ pub(super) fn tools() -> Tools {
         .internal(),
         assertion::<ByText>(
             "assertNotVisibleWithText",
-            "Expects that no element that says so is visible, or that it goes away in time.",
+            "Expects that no element with a text is visible, or that it disappears in time.",
             body!(|arguments, call| {
                 let words = arguments.words(TextCriterion::Matching);
                 let wanted = ElementQuery::words(words, call.session.platform())?;
@@ -58,7 +58,7 @@ pub(super) fn tools() -> Tools {
         ),
         assertion::<ByAccessibilityText>(
             "assertVisibleWithAccessibilityText",
-            "Expects an element to be visible by its accessibility text, or by what it says.",
+            "Expects an element to be visible by its accessibility text or its visible text.",
             |arguments, call| visible(call, arguments.words(), ELEMENT_TIMEOUT),
         )
         .internal(),

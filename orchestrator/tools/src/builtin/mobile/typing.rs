@@ -17,7 +17,7 @@ pub(super) fn tools() -> Tools {
     tools![
         action::<InputText>(
             "inputText",
-            "Types a text into the field that has the focus and puts the keyboard away.",
+            "Types a text into the field that has the focus and dismisses the keyboard.",
             body!(
                 |arguments, call| type_text(call, arguments.text, arguments.hide_keyboard_after)
                     .await
@@ -51,7 +51,7 @@ pub(super) fn tools() -> Tools {
         ),
         action::<Nothing>(
             "hideKeyboard",
-            "Puts the keyboard away; no error when there is none.",
+            "Dismisses the keyboard; no error when there is none.",
             |Nothing {}, call| input(call, InputCommand::HideKeyboard),
         ),
         action::<PressKey>(
@@ -79,7 +79,7 @@ pub(super) async fn type_text(
 ) -> Result<Answer, ToolError> {
     let answer = call.act(Command::Input(InputCommand::Text(text))).await?;
     if hide_keyboard {
-        // A keyboard that stays is no news until it covers something, and that is told then.
+        // A keyboard that stays matters only once it covers something, and is reported then.
         call.act(Command::Input(InputCommand::HideKeyboard)).await?;
     }
     Ok(answer)
@@ -97,7 +97,7 @@ async fn type_random(arguments: InputTextRandom, call: &Call<'_>) -> Result<Answ
     }
     if !(1..=MOST_DIGITS).contains(&digit_count) {
         return Err(ToolError::failed(format!(
-            "`digitCount` must be from 1 to {MOST_DIGITS}, not {digit_count}"
+            "invalid `digitCount` {digit_count}: expected 1 to {MOST_DIGITS}"
         )));
     }
     let text: String = prefix

@@ -302,7 +302,7 @@ impl ElementCriteria {
         let words: Vec<_> = plain.into_iter().flatten().chain(name).collect();
         let how = match self.gone {
             true => "still there, or a part of the screen could not be read, after",
-            false => "not there within",
+            false => "not found within",
         };
         format!("{} was {how}", words.join(" "))
     }

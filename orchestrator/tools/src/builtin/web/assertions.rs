@@ -45,7 +45,7 @@ pub(super) fn assertions() -> Tools {
                         VerifyKind::Text => ValueKind::Text,
                         VerifyKind::Value => ValueKind::Value,
                         VerifyKind::Attribute if arguments.attribute.is_empty() => {
-                            return Err(ToolError::failed("`attribute` names no attribute"));
+                            return Err(ToolError::failed("`attribute` is empty"));
                         }
                         VerifyKind::Attribute => ValueKind::Attribute(arguments.attribute),
                     };
@@ -85,7 +85,7 @@ pub(super) fn assertions() -> Tools {
             },
         )
         .ruled(AssertDownload::rule),
-        assertion::<NetworkEvent>("web_assertNetworkEvent", "Expects a request of this session whose address or body mentions a name.",
+        assertion::<NetworkEvent>("web_assertNetworkEvent", "Expects a request of this session whose URL or body mentions a name.",
             |arguments, call| {
                 let limit = Duration::from_millis(arguments.timeout_ms);
                 let name = arguments.event_name;

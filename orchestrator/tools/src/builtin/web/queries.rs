@@ -10,7 +10,7 @@ pub(super) fn queries() -> Tools {
     tools![
         query::<Snapshot>(
             "web_snapshot",
-            "Keeps a picture and a reading of the page under a name.",
+            "Saves a screenshot and a snapshot of the page under a name.",
             |_, call| read(call, SnapshotDetail::default()),
         ),
         query::<RequestDetails>(
@@ -30,12 +30,12 @@ pub(super) fn queries() -> Tools {
         .unrecorded(),
         query::<Nothing>(
             "web_currentUrl",
-            "Answers the page's address.",
+            "Returns the page's URL.",
             |Nothing {}, call| web(call, WebCommand::CurrentUrl),
         ),
         query::<Nothing>(
             "web_getStorageState",
-            "Answers cookies and local storage as JSON in Playwright's shape.",
+            "Returns cookies and local storage as JSON in Playwright's shape.",
             |Nothing {}, call| web(call, WebCommand::StorageState),
         ),
     ]

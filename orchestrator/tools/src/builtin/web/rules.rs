@@ -26,11 +26,10 @@ const KEYS: &str = "Alt AltGraph AltLeft AltRight ArrowDown ArrowLeft ArrowRight
 impl Navigate {
     pub(super) fn rule(self) -> Result<(), InvalidArgument> {
         match self.action {
-            Navigation::Goto if self.url.trim().is_empty() => Err(InvalidArgument::new(
-                "url",
-                "`url` is needed to go somewhere",
-            )
-            .hint("add `url`, or `action: BACK` or `action: FORWARD`")),
+            Navigation::Goto if self.url.trim().is_empty() => {
+                Err(InvalidArgument::new("url", "missing `url`")
+                    .hint("add `url`, or `action: BACK` or `action: FORWARD`"))
+            }
             Navigation::Goto | Navigation::Back | Navigation::Forward => Ok(()),
         }
     }
@@ -74,11 +73,10 @@ impl VerifyValue {
     pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
         named(&self.target())?;
         match self.kind {
-            VerifyKind::Attribute if self.attribute.is_empty() => Err(InvalidArgument::new(
-                "attribute",
-                "`attribute` names no attribute",
-            )
-            .hint("add `attribute`, such as `attribute: href`")),
+            VerifyKind::Attribute if self.attribute.is_empty() => {
+                Err(InvalidArgument::new("attribute", "`attribute` is empty")
+                    .hint("add `attribute`, such as `attribute: href`"))
+            }
             VerifyKind::Attribute | VerifyKind::Text | VerifyKind::Value => Ok(()),
         }
     }
@@ -112,7 +110,7 @@ impl PressKey {
         let meant = did_you_mean(key, KEYS.split(' '));
         Err(InvalidArgument {
             is_unknown_word: true,
-            ..InvalidArgument::new("key", format!("there is no key `{key}`"))
+            ..InvalidArgument::new("key", format!("unknown key `{key}`"))
         }
         .hint(meant.unwrap_or(few)))
     }
@@ -124,10 +122,10 @@ pub(super) fn regular(key: &'static str, pattern: &str) -> Result<(), InvalidArg
         return Ok(());
     };
     Err(InvalidArgument::new(key, format!("`{key}` is {why}"))
-        .hint("a backslash before a sign takes its meaning away: `\\(`"))
+        .hint("escape a character with a backslash: `\\(`"))
 }
 
-/// Why a text is no regular expression; `None` when it is one.
+/// Why a text is not a regular expression; `None` when it is one.
 pub fn why_no_pattern(pattern: &str) -> Option<String> {
     let wrong = match regex::Regex::new(pattern) {
         Ok(_) => return None,
@@ -137,7 +135,7 @@ pub fn why_no_pattern(pattern: &str) -> Option<String> {
     // The last line says what is wrong; those above draw the pattern.
     let why = wrong.lines().last().unwrap_or_default();
     let why = why.trim_start_matches("error: ");
-    Some(format!("no regular expression: {why}"))
+    Some(format!("not a regular expression: {why}"))
 }
 
 /// What is blank is part of everything, so that expecting it would verify nothing.
@@ -152,7 +150,7 @@ pub(super) fn not_blank(key: &'static str, text: &str) -> Result<(), InvalidArgu
 
 pub(super) fn named(target: &WebTarget) -> Result<(), InvalidArgument> {
     if target.is_empty() {
-        Err(InvalidArgument::new("", "no element is named")
+        Err(InvalidArgument::new("", "missing `nodeSelector` or `ref`")
             .hint("add `nodeSelector` or `ref`, such as `ref: 'button \"Save\"'`"))
     } else {
         Ok(())

@@ -17,7 +17,7 @@ pub(super) fn check(selector: &NodeSelector, on: Platform) -> Result<(), ToolErr
     }
     if is_blank(selector) {
         return Err(ToolError::failed(
-            "the selector says nothing about the element, so anything would match it",
+            "the selector is empty, so it would match anything",
         ));
     }
     Ok(())

@@ -67,7 +67,7 @@ impl Words {
             || self.id.as_deref().is_some_and(blank)
         {
             return Err(ToolError::failed(
-                "the text is empty, so anything would match it",
+                "the text is empty, so it would match anything",
             ));
         }
         let places: &[TextLocation] = match self.says {

@@ -71,7 +71,7 @@ fn what_leads_nowhere_says_why() {
     );
     assert_eq!(
         said(ToolRef::default()),
-        "neither `namespacedName` nor `refId` is given"
+        "missing `namespacedName` or `refId`"
     );
     let by_hash = |hash: &str| ToolRef {
         ref_id: Some(hash.to_owned()),

@@ -499,7 +499,7 @@ async fn f21_notes_on_a_definition_that_is_gone_hurt_nobody() {
     agent.note("create_issue", "ab", "x").await;
     agent.change(0);
     assert_eq!(agent.names(), ["tap"]);
-    // Built anew, the tool is found by its name, and so is the note.
+    // Rebuilt, the tool is found by its name, and so is the note.
     agent.build("issues", &["create_issue", "tap"]).await;
     assert!(agent.description("create_issue").ends_with("• **ab**: x"));
     agent.listed.remove(0);
@@ -520,7 +520,7 @@ async fn f22_a_note_that_is_too_long_is_rejected() {
         let why = agent
             .refused(ANNOTATE, annotation("tap", "ab", &note))
             .await;
-        assert!(why.contains("1 to 500 are allowed"), "{why}");
+        assert!(why.contains("expected 1 to 500"), "{why}");
     }
     assert_eq!(agent.saved("issues").get("toolNotes"), None);
     agent.note("tap", "ab", &"ä".repeat(MAX_NOTE)).await;

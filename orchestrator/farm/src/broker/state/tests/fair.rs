@@ -166,7 +166,7 @@ fn one_that_avoids_what_is_free() -> Server {
 fn a_session_goes_back_to_what_lost_it_when_nothing_better_is_free_for_a_while() {
     let mut farm = one_that_avoids_what_is_free();
     assert!(farm.order("a").is_empty());
-    let reason = "what was tried before waits a moment for another device";
+    let reason = "a retried session waits a moment for another device";
     assert_eq!(farm.reason("a"), reason);
     farm.let_waits_end();
     let granted = &farm.grants[&("a".to_owned(), "s1.2".to_owned())];
@@ -209,7 +209,7 @@ fn a_session_that_was_lost_with_all_devices_of_its_own_busy_goes_back_to_one_tha
     spread.spread = "trail".to_owned();
     farm.ask("a", "s1", spread.clone());
     farm.end(&key("android/1@mac-1"));
-    // Its host was started anew, which says nothing against it: it is not avoided.
+    // Its host was restarted, which says nothing against it: it is not avoided.
     spread.requeued = true;
     farm.ask("a", "s1.2", spread);
     assert_eq!(farm.order("a"), ["s1"]);

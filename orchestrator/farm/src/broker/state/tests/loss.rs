@@ -51,7 +51,7 @@ fn a_host_that_was_started_anew_lost_what_it_had() {
     let advert = host_advert("i2", 1);
     farm.tell(Fact::Host("mac-1".parse().unwrap(), Some(advert)));
     assert_eq!(farm.lost, [names("a", "s1")]);
-    assert_eq!(farm.causes, ["host lost: its host mac-1 was started anew"]);
+    assert_eq!(farm.causes, ["host lost: its host mac-1 was restarted"]);
 }
 
 #[test]

@@ -88,7 +88,7 @@ impl Farm {
     }
 
     fn host_comes(&mut self, host: usize) {
-        // One that was not seen to die is started anew all the same.
+        // One that was not seen to die is restarted anyway.
         self.starts += 1;
         let incarnation = format!("i{}", self.starts);
         self.stop_sessions(host, &incarnation);

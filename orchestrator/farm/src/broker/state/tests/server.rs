@@ -274,7 +274,7 @@ impl Server {
         }
     }
 
-    /// Whoever waits for something better has waited for long enough.
+    /// A session that waits for something better has waited long enough.
     pub(super) fn let_waits_end(&mut self) {
         for (waited, _) in std::mem::take(&mut self.waits) {
             self.tell(waited);

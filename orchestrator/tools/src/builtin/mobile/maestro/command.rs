@@ -91,9 +91,7 @@ impl MaestroCommand {
             "clearState" => Self::ClearState(None),
             "waitForAnimationToEnd" => Self::WaitForAnimationToEnd(None),
             known if NAMES.contains(&known) => {
-                return Err(E::custom(format!(
-                    "`{known}` needs something to go with it"
-                )));
+                return Err(E::custom(format!("missing value of `{known}`")));
             }
             unknown => return Err(unknown_command(unknown)),
         })
@@ -188,13 +186,13 @@ impl<'de> Visitor<'de> for CommandVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named, A::Error> {
         let Some(name) = map.next_key::<String>()? else {
-            return Err(A::Error::custom("an empty mapping is no Maestro command"));
+            return Err(A::Error::custom("invalid Maestro command: empty mapping"));
         };
         let command = MaestroCommand::with(&name, &mut map)?;
         match map.next_key::<String>()? {
             None => Ok(Named::new(&name, command)),
             Some(second) => Err(A::Error::custom(format!(
-                "`{name}` and `{second}` are two commands; each is an item of its own"
+                "`{name}` and `{second}` are two commands; make each an item"
             ))),
         }
     }

@@ -44,7 +44,7 @@ pub(super) async fn run(
             answer
                 .report
                 .notes
-                .push(format!("{name} is optional and was passed over: {message}"));
+                .push(format!("{name} is optional and was skipped: {message}"));
             Ok(answer)
         }
         Err(ToolError::Failed { message, log, hint }) => Err(ToolError::Failed {
@@ -167,7 +167,7 @@ async fn screen_point(text: &str, call: &Call<'_>) -> Result<Point, ToolError> {
         .and_then(|(x, y)| Some(Point::new(number(x)?, number(y)?)))
         .ok_or_else(|| {
             ToolError::failed(format!(
-                "{} is no place like \"50%,20%\" or \"100,200\"",
+                "invalid point {}: expected one like \"50%,20%\" or \"100,200\"",
                 quoted(text)
             ))
         })
@@ -182,7 +182,7 @@ async fn wait_until(wait: &Wait, call: &Call<'_>) -> Result<Answer, ToolError> {
         }
         (None, Some(element)) => expect_gone(&element.0.wanted(platform)?, limit, call).await,
         (Some(_), Some(_)) | (None, None) => Err(ToolError::failed(
-            "it waits for one of `visible` and `notVisible`",
+            "expected either `visible` or `notVisible`",
         )),
     }
 }
@@ -218,7 +218,7 @@ async fn launch_app(options: Launch, call: &Call<'_>) -> Result<Answer, ToolErro
 fn app_id(id: Option<String>, call: &Call<'_>) -> Result<String, ToolError> {
     id.filter(|id| !id.trim().is_empty())
         .or_else(|| call.session.app_ids().first().cloned())
-        .ok_or_else(|| ToolError::failed("it names no app, and the configuration has no target"))
+        .ok_or_else(|| ToolError::failed("missing app: name one, or a target in the configuration"))
 }
 
 async fn scroll_until(scroll: &Scroll, call: &Call<'_>) -> Result<Answer, ToolError> {
@@ -250,7 +250,7 @@ async fn swipe(way: Swipe, call: &Call<'_>) -> Result<Answer, ToolError> {
             stroke(call, Stroke { from, to }, duration).await
         }
         _ => Err(ToolError::failed(
-            "it takes a `direction`, with `from` or without, or a `start` and an `end`",
+            "expected `direction` with an optional `from`, or `start` and `end`",
         )),
     }
 }
