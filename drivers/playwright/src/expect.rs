@@ -19,7 +19,7 @@ use crate::wire;
 pub(crate) const ASSERTION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A look that Playwright makes once at least: to it, no time at all means for ever.
-const LEAST_LOOK: Duration = Duration::from_millis(1);
+const MIN_TIMEOUT: Duration = Duration::from_millis(1);
 
 type Result<T> = std::result::Result<T, DriverError>;
 
@@ -79,7 +79,7 @@ pub(crate) async fn visible(
     let limit = ctx.remaining_up_to(limit);
     let found = find::find(session, target, Purpose::Verification, limit).await?;
     let left = end.saturating_duration_since(Instant::now());
-    be_visible(session, &found, left.max(LEAST_LOOK), ctx).await?;
+    be_visible(session, &found, left.max(MIN_TIMEOUT), ctx).await?;
     Ok(Observation::Done(found.report()))
 }
 

@@ -31,7 +31,7 @@ const MOVES: &str = "() => window[Symbol.for('packtrain.watch')]?.moves ?? -1";
 
 /// How often, and how long, tree and picture are retaken while something moves.
 const TAKES: usize = 3;
-const RETAKES: Duration = Duration::from_millis(400);
+const RETAKE_TIMEOUT: Duration = Duration::from_millis(400);
 /// Without a change for this long, a page is still: longer than three frames.
 const QUIET_MS: f64 = 60.0;
 /// A picture of a page at rest is there within this.
@@ -99,7 +99,7 @@ pub(crate) async fn observe(
                 // What never rests is never at rest twice.
                 if taken.rest.still && !taken.is_as_it_was {
                     takes += 1;
-                    if !is_last && (takes < TAKES || begun.elapsed() < RETAKES) {
+                    if !is_last && (takes < TAKES || begun.elapsed() < RETAKE_TIMEOUT) {
                         continue;
                     }
                     taken.rest.still = false;

@@ -30,7 +30,7 @@ const RETIRE: &str = "retire";
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long an agent that has hung up is still answered.
-const LAST_ANSWERS: Duration = Duration::from_secs(1);
+const HANGUP_GRACE: Duration = Duration::from_secs(1);
 
 /// Serves a connection until it ends.
 pub(crate) async fn serve<S: Answers>(stream: UnixStream, hub: Arc<Hub>, state: Arc<DaemonState>) {
@@ -146,7 +146,7 @@ async fn converse<S: Answers>(
             let given_up = async {
                 hung_up.cancelled().await;
                 // What it has asked for is answered, when that does not take long.
-                tokio::time::sleep(LAST_ANSWERS).await;
+                tokio::time::sleep(HANGUP_GRACE).await;
                 gone.cancel();
             };
             tokio::pin!(serving);

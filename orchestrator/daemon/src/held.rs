@@ -31,7 +31,7 @@ use super::agents::{Acquiring, Agent};
 use super::toolbox::Toolbox;
 
 /// How long an agent may keep a device.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
+const MAX_LEASE_DURATION: Duration = Duration::from_secs(24 * 3600);
 /// How many readings of the screen are kept to be compared with.
 const MARKS: usize = 8;
 /// How many pictures are kept to be fetched.
@@ -188,7 +188,7 @@ impl HeldDevice {
         let order = SessionOrder {
             target,
             options: SessionOptions {
-                timeout: LONGEST,
+                timeout: MAX_LEASE_DURATION,
                 screenshots: Screenshots::None,
                 observe: Screenshots::None,
                 ..SessionOptions::default()
@@ -301,7 +301,7 @@ impl HeldDevice {
     /// Whether nobody does anything with it any more, or it was kept for too long.
     pub fn is_forgotten(&self) -> bool {
         let activity = &self.activity;
-        self.is_over() || activity.idle() > self.idle_timeout || activity.age() > LONGEST
+        self.is_over() || activity.idle() > self.idle_timeout || activity.age() > MAX_LEASE_DURATION
     }
 
     /// Gives the device back; what is under way is cancelled.

@@ -24,15 +24,15 @@ use super::project::{self, Checks, Project, ProjectGuard};
 use super::wire::{DeviceSummary, ProjectKey};
 
 /// How long a client without a session may be silent.
-const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
+const REQUESTER_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 /// The most runs and checks of agents at once: each is a process.
 const RUNS: usize = 64;
 const CHECKS: usize = 2;
 
 /// How soon agents are notified again that the tools have changed.
-const TOOLS_PAUSE: Duration = Duration::from_millis(250);
+const TOOLS_CHANGED_DELAY: Duration = Duration::from_millis(250);
 /// How long a project that nobody uses stays open.
-const LONGEST_UNUSED: Duration = Duration::from_secs(10 * 60);
+const PROJECT_IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// How long a client may take to leave after its answer, and how often that is checked.
 const GIVE_UP_TIMEOUT: Duration = Duration::from_millis(500);
 const GIVE_UP_POLL: Duration = Duration::from_millis(10);
@@ -217,7 +217,7 @@ impl Hub {
                     return true;
                 }
                 let unused = open.unused.get_or_insert_with(Instant::now).elapsed();
-                if unused >= LONGEST_UNUSED || !key.folder.is_dir() {
+                if unused >= PROJECT_IDLE_TIMEOUT || !key.folder.is_dir() {
                     place.closing = Some(self.end_project(&open.project));
                     place.open = None;
                 }
@@ -288,7 +288,7 @@ impl Hub {
                 hub.agents.tell(&project, &Update::Tools);
                 drop(hub);
                 // Sources that are asked again answer one after another.
-                tokio::time::sleep(TOOLS_PAUSE).await;
+                tokio::time::sleep(TOOLS_CHANGED_DELAY).await;
             }
         });
     }
@@ -378,7 +378,7 @@ impl Hub {
         self.reap_projects();
         self.agents.reap();
         self.agents.forget_requesters(|agent| {
-            agent.activity.idle() >= LONGEST_SILENCE && agent.has_nothing()
+            agent.activity.idle() >= REQUESTER_IDLE_TIMEOUT && agent.has_nothing()
         });
     }
 

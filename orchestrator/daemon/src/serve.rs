@@ -26,7 +26,7 @@ use super::runs;
 use super::wire::{ProjectKey, VERSION};
 
 /// How often it looks whether it is still wanted.
-const LOOK: Duration = Duration::from_secs(2);
+const IDLE_POLL: Duration = Duration::from_secs(2);
 /// How long what goes on may take at the end.
 const END_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long no client is accepted after that failed.
@@ -117,7 +117,7 @@ pub async fn serve<S: Answers>(
             place.folder().display()
         ));
     }
-    let mut looking = tokio::time::interval(LOOK);
+    let mut looking = tokio::time::interval(IDLE_POLL);
     let mut disuse = Disuse::new(options.idle);
     loop {
         tokio::select! {

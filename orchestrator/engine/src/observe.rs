@@ -23,7 +23,7 @@ use crate::session::SessionContext;
 /// So many characters of an element's name are reported.
 const LONGEST_TOLD: usize = 100;
 /// How long a screen may take to be still.
-const STILL_WITHIN: Duration = Duration::from_secs(1);
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long observing may take in all, and which part of the session's time at most.
 const OBSERVE_TIMEOUT: Duration = Duration::from_secs(10);
 const OBSERVE_SHARE: u32 = 8;
@@ -63,7 +63,7 @@ impl SessionContext {
         });
         let command = Command::Observe(ObserveOptions {
             picture,
-            still_within: STILL_WITHIN,
+            still_within: SETTLE_TIMEOUT,
             masks: masks.collect(),
         });
         let limit = OBSERVE_TIMEOUT.min(self.options.timeout / OBSERVE_SHARE);

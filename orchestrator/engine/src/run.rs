@@ -20,7 +20,7 @@ use crate::stop::{SessionStop, Stop, StopReason};
 const SESSION_STOP_GRACE: Duration = Duration::from_secs(30);
 
 /// How long a session waits that was lost twice; twice as long each time.
-const LOST_AGAIN: Duration = Duration::from_secs(1);
+const LOST_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// The longest that a retry is put off.
 const LONGEST_RETRY_DELAY: Duration = Duration::from_secs(300);
@@ -108,7 +108,7 @@ impl Run {
         let order = self.plan.order(&assignment);
         let delay = match (assignment.tried, assignment.lost) {
             // One that is lost again and again waits: what breaks it may pass.
-            (0, lost @ 2..) => LOST_AGAIN.saturating_mul(2_u32.saturating_pow(lost - 2)),
+            (0, lost @ 2..) => LOST_RETRY_DELAY.saturating_mul(2_u32.saturating_pow(lost - 2)),
             (0, _) => Duration::ZERO,
             (tried, _) => {
                 let doubled = 2_u32.saturating_pow(tried - 1);

@@ -29,7 +29,7 @@ use crate::order::{Screenshots, SessionOptions, SessionOrder};
 use crate::stop::SessionStop;
 
 /// How long a device may be in the hands of others.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+const DEVICE_WAIT_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 /// Tools and drivers give up this much before a deadline, to say why.
 pub(crate) const DEADLINE_MARGIN: Duration = Duration::from_millis(300);
 
@@ -68,7 +68,7 @@ impl Here {
         };
         let holder = format!("{} of run {}", order.session, order.run);
         // Its holder may take any time; the time to connect has its own limit.
-        let deadline = Instant::now() + LONGEST_WAIT;
+        let deadline = Instant::now() + DEVICE_WAIT_TIMEOUT;
         let on_wait = |reason: &WaitReason| {
             if matches!(reason.state, DeviceState::Leased(_)) {
                 output.waits(&format!("{}: {reason}", required.id));

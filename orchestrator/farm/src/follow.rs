@@ -18,9 +18,9 @@ use crate::names;
 use crate::store::{Stored, is_not_found, new_id};
 
 /// How often the server says that there is nothing new.
-const HEARTBEAT: Duration = Duration::from_secs(1);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 /// After how long without a message the consumer is recreated.
-const SILENCE: Duration = Duration::from_millis(2500);
+const CONSUMER_TIMEOUT: Duration = Duration::from_millis(2500);
 /// The pause before a consumer that could not be made is tried again.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
 /// How often a first consumer is tried before that is an error.
@@ -110,7 +110,7 @@ impl Follower {
                 self.caught_up = true;
                 return Ok(Followed::CaughtUp);
             }
-            let silent = consumer.heard + SILENCE;
+            let silent = consumer.heard + CONSUMER_TIMEOUT;
             let received = tokio::time::timeout_at(silent, consumer.messages.next()).await;
             let Ok(Some(message)) = received else {
                 // The server was silent, or the subscription is gone.
@@ -222,7 +222,7 @@ impl ConsumerSpec {
             },
             ack_policy: AckPolicy::None,
             flow_control: true,
-            idle_heartbeat: HEARTBEAT,
+            idle_heartbeat: HEARTBEAT_INTERVAL,
             memory_storage: true,
             num_replicas: 1,
             ..push::Config::default()

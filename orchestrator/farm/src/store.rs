@@ -18,18 +18,18 @@ use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
 
 /// How long the remains of a run are kept, when they were not removed.
-const KEPT: Duration = Duration::from_secs(24 * 3600);
+const RUN_RETENTION: Duration = Duration::from_secs(24 * 3600);
 /// How long the server remembers the ids of messages.
-const DUPLICATES: Duration = Duration::from_secs(120);
+const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 /// How long markers of expired keys are kept.
-const MARKERS: Duration = Duration::from_secs(60);
+const MARKER_TTL: Duration = Duration::from_secs(60);
 /// On what the server itself copied from a stream to where a request wanted its answer. It does not
 /// look at whether the one who asked may write there, so nothing of ours is read that way.
 const COPIED: &str = "Nats-Stream";
 /// How long something is tried again while the server does not answer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const RETRY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long streams and buckets that are not there are waited for.
-const SET_UP_PATIENCE: Duration = Duration::from_secs(3);
+const SET_UP_TIMEOUT: Duration = Duration::from_secs(3);
 /// The pause between two attempts.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 /// Tells a message of ours that was stored from another's, when its acknowledgement was lost.
@@ -128,8 +128,8 @@ impl Link {
             retention: RetentionPolicy::Limits,
             storage: StorageType::File,
             discard: DiscardPolicy::New,
-            max_age: KEPT,
-            duplicate_window: DUPLICATES,
+            max_age: RUN_RETENTION,
+            duplicate_window: DUPLICATE_WINDOW,
             allow_direct: true,
             num_replicas: options.replicas,
             ..Config::default()
@@ -148,13 +148,13 @@ impl Link {
         };
         let buckets = [
             kv::Config {
-                limit_markers: Some(MARKERS),
+                limit_markers: Some(MARKER_TTL),
                 ..bucket(names::LIVE)
             },
             bucket(names::LEASES),
             bucket(names::DEVICES),
             kv::Config {
-                max_age: KEPT,
+                max_age: RUN_RETENTION,
                 ..bucket(names::MANIFESTS)
             },
         ];
@@ -186,7 +186,7 @@ impl Link {
         value: Bytes,
         ttl: Option<Duration>,
     ) -> Result<Put, FarmError> {
-        self.put_within(subject, expected, value, ttl, PATIENCE)
+        self.put_within(subject, expected, value, ttl, RETRY_TIMEOUT)
             .await
     }
 
@@ -304,7 +304,8 @@ impl Link {
         let begun = Instant::now();
         while self.publish(subject, &message).await?.is_none() {
             let doing = format!("write {subject}");
-            self.try_again(subject, &doing, begun, PATIENCE).await?;
+            self.try_again(subject, &doing, begun, RETRY_TIMEOUT)
+                .await?;
         }
         Ok(())
     }
@@ -332,7 +333,7 @@ impl Link {
             .header(KV_OPERATION, "PURGE")
             .header("Nats-Rollup", "sub")
             .expected_last_subject_sequence(expected);
-        self.write(&subject, &message, &nonce, PATIENCE).await
+        self.write(&subject, &message, &nonce, RETRY_TIMEOUT).await
     }
 
     /// The last message of a subject, from the stream's leader; a key's value is under
@@ -366,7 +367,7 @@ impl Link {
             }
             let asked = format!("$JS.API.STREAM.MSG.GET.{}", stream_of(subject));
             let doing = format!("read {subject}");
-            self.try_again(&asked, &doing, begun, PATIENCE).await?;
+            self.try_again(&asked, &doing, begun, RETRY_TIMEOUT).await?;
         }
     }
 
@@ -397,13 +398,13 @@ impl Link {
                 .source()
                 .and_then(|cause| cause.downcast_ref::<jetstream::Error>());
             let is_missing = cause.is_some_and(is_not_found);
-            if is_missing && begun.elapsed() >= SET_UP_PATIENCE {
+            if is_missing && begun.elapsed() >= SET_UP_TIMEOUT {
                 return Err(FarmError::NotSetUp(name));
             }
             tracing::debug!(%error, filter, "not listed yet");
             let asked = format!("$JS.API.STREAM.INFO.{name}");
             let doing = format!("list {filter}");
-            self.try_again(&asked, &doing, begun, PATIENCE).await?;
+            self.try_again(&asked, &doing, begun, RETRY_TIMEOUT).await?;
         }
     }
 

@@ -20,8 +20,8 @@ use packtrain_daemon::{HeldDevice, NotHeld};
 
 /// How long a device is waited for, its start included, unless the agent says so, and at most. Many clients
 /// wait for 60 s.
-const WAIT: Duration = Duration::from_secs(45);
-const LONGEST_WAIT: Duration = Duration::from_secs(120);
+const DEFAULT_WAIT_TIMEOUT: Duration = Duration::from_secs(45);
+const MAX_WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl AgentContext {
     pub(super) async fn device_list(&self, args: ListArgs) -> CallToolResult {
@@ -103,14 +103,16 @@ impl AgentContext {
             Ok(devices) => devices,
             Err(refusal) => return failed(refusal),
         };
-        let wait = args.wait_ms.map_or(WAIT, Duration::from_millis);
+        let wait = args
+            .wait_ms
+            .map_or(DEFAULT_WAIT_TIMEOUT, Duration::from_millis);
         let waiting = |device: &DeviceId, reason: &packtrain_device_actors::WaitReason| {
             reporter.say(&format!("waiting for {device}: {reason}"));
         };
         let work = &self.hub.work;
         let agent = &self.agent;
         let held =
-            HeldDevice::acquire(agent, &devices, wait.min(LONGEST_WAIT), work, waiting).await;
+            HeldDevice::acquire(agent, &devices, wait.min(MAX_WAIT_TIMEOUT), work, waiting).await;
         match held {
             Ok(held) => {
                 let info = &held.device;

@@ -24,7 +24,7 @@ use super::ours::{ScreenshotArgs, SnapshotArgs};
 const DIFF_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// How long a look may take.
-const LOOK: Duration = Duration::from_secs(20);
+const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(20);
 /// The longest that a look waits for something, in milliseconds.
 const MAX_WAIT_MS: u64 = 50_000;
 /// How long it waits for a text unless it is said.
@@ -71,7 +71,7 @@ impl AgentContext {
         let arguments = json!({
             "bounds": args.bounds, "offscreen": args.offscreen, "find": find, "settle": settle, "timeoutMs": wait_ms,
         });
-        let end = Instant::now() + LOOK + wait;
+        let end = Instant::now() + SNAPSHOT_TIMEOUT + wait;
         let answer = self.tool(held, READING, arguments, end).await?;
         let reading = outlined(&answer.text.unwrap_or_default());
         let mut data = answer.data.unwrap_or_else(|| json!({}));
@@ -103,7 +103,7 @@ impl AgentContext {
             return failed(unknown_lease(&args.lease));
         };
         let call = ToolCall::new("captureScreen", Value::from(&json!({})));
-        let answer = match held.call(&call, LOOK).await {
+        let answer = match held.call(&call, SNAPSHOT_TIMEOUT).await {
             Some(Ok(answer)) => answer,
             Some(Err(outcome)) => return with_doubts(not_passed(&outcome), &held),
             None => return failed(unknown_lease(&args.lease)),

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, interval_at};
 
 /// How often a client gets progress of a call.
-const EVERY: Duration = Duration::from_secs(10);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 /// The most of a message, in characters.
 const LETTERS: usize = 200;
 
@@ -43,7 +43,7 @@ impl Reporter {
         tokio::pin!(work);
         let mut said = self.said.subscribe();
         let mut number = 0.0;
-        let mut every = interval_at(Instant::now() + EVERY, EVERY);
+        let mut every = interval_at(Instant::now() + PROGRESS_INTERVAL, PROGRESS_INTERVAL);
         loop {
             tokio::select! {
                 done = &mut work => return done,

@@ -17,8 +17,8 @@ use super::reporter::Reporter;
 
 /// How long a run is waited for in one call, unless the agent says so, and at most: clients give up
 /// after 60 s.
-const WAIT: Duration = Duration::from_secs(30);
-const LONGEST_WAIT: Duration = Duration::from_secs(50);
+const DEFAULT_WAIT_TIMEOUT: Duration = Duration::from_secs(30);
+const MAX_WAIT_TIMEOUT: Duration = Duration::from_secs(50);
 /// The most trails that one call may name.
 const MOST_TRAILS: usize = 200;
 /// The most that one call may ask to try again.
@@ -122,13 +122,15 @@ impl AgentContext {
         let Some(run) = self.agent.run(&args.run) else {
             return failed(unknown_run(&args.run));
         };
-        let limit = args.timeout_ms.map_or(WAIT, Duration::from_millis);
+        let limit = args
+            .timeout_ms
+            .map_or(DEFAULT_WAIT_TIMEOUT, Duration::from_millis);
         let waiting = run.is_settled(|progress| {
             let own = self.own_waited_for(&run);
             reporter.say(&[own, vec![progress.line()]].concat().join("; "));
         });
         // Not over by then is an answer.
-        let _ = tokio::time::timeout(limit.min(LONGEST_WAIT), waiting).await;
+        let _ = tokio::time::timeout(limit.min(MAX_WAIT_TIMEOUT), waiting).await;
         self.answer(&run)
     }
 

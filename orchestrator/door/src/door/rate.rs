@@ -13,7 +13,7 @@ use super::tokens::Principal;
 /// Callers that are remembered; those who owe nothing are forgotten first.
 const MAX_REMEMBERED: usize = 1024;
 /// How much may be owed.
-const BURST: Duration = Duration::from_secs(2);
+const BURST_LIMIT: Duration = Duration::from_secs(2);
 
 pub(crate) struct Rate {
     start: Instant,
@@ -57,7 +57,7 @@ impl Rate {
     /// When it is paid for with one more; `None` when that is too far off.
     fn charged(&self, paid: u64, now: u64) -> Option<u64> {
         let charged = paid.max(now) + self.cost;
-        (charged - now <= nanoseconds(BURST)).then_some(charged)
+        (charged - now <= nanoseconds(BURST_LIMIT)).then_some(charged)
     }
 }
 

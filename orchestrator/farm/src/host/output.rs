@@ -18,7 +18,7 @@ use crate::wire::{DeviceKey, Item, Pack};
 /// What may wait to be sent; the session waits when it is full.
 const QUEUED: usize = 256;
 /// How long an event may wait for others to travel with.
-const LINGER: Duration = Duration::from_millis(150);
+const BATCH_DELAY: Duration = Duration::from_millis(150);
 /// The most of one message, of the server's 1 MB.
 const PACK_BYTES: usize = 256 * 1024;
 /// A larger file does not travel.
@@ -122,7 +122,7 @@ async fn send(
         let item = fit(&link, item).await?;
         let mut bytes = size(&item);
         let mut items = vec![item];
-        let linger = Instant::now() + LINGER;
+        let linger = Instant::now() + BATCH_DELAY;
         while bytes < PACK_BYTES {
             let Ok(Some(message)) = tokio::time::timeout_at(linger, queued.recv()).await else {
                 break;
@@ -171,7 +171,7 @@ async fn fit(link: &Link, item: Item) -> Result<Item, String> {
             Err(error @ BlobError::Refused(_)) => return Err(error.to_string()),
             Err(error) => tracing::warn!(%error, "a large event does not reach its run"),
         }
-        tokio::time::sleep(LINGER).await;
+        tokio::time::sleep(BATCH_DELAY).await;
     }
 }
 

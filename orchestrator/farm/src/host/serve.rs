@@ -34,9 +34,9 @@ use crate::store::{Stored, is_relayed, new_id};
 use crate::wire::{Cancel, DeviceKey, End, HostAdvert, HostName, Lease, RunAdvert};
 
 /// How long sessions may take to end when the host is asked to.
-const DRAIN: Duration = Duration::from_secs(30);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long they may take once they were cancelled.
-const CANCEL: Duration = Duration::from_secs(20);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Who a host is.
 pub struct HostOptions {
@@ -218,14 +218,14 @@ impl Host {
                 () = stop.now.cancelled() => break,
                 () = stop.drain.cancelled(), if give_up.is_none() => {
                     self.say(&live, |advert| advert.draining = true);
-                    give_up = Some(Instant::now() + DRAIN);
+                    give_up = Some(Instant::now() + DRAIN_TIMEOUT);
                 }
                 () = at(give_up) => {
                     if self.drained.is_cancelled() {
                         break;
                     }
                     self.drained.cancel();
-                    give_up = Some(Instant::now() + CANCEL);
+                    give_up = Some(Instant::now() + CANCEL_TIMEOUT);
                     for running in self.running.values() {
                         running.stop.cancel(CancelCause::Interrupt);
                     }

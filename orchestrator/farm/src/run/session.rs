@@ -25,7 +25,7 @@ use crate::names;
 use crate::wire::{Blob, Demand, DeviceKey, End, Grant, HostName, Item, OrderedDemand, Pack};
 
 /// How much longer than it may take a session may be under way.
-const SILENT: Duration = Duration::from_secs(300);
+const OVERDUE_GRACE: Duration = Duration::from_secs(300);
 /// The most of an order, of the server's 1 MB for a message with its headers.
 const DEMAND_BYTES: usize = 1_000_000;
 /// A file larger than this is not taken from a host.
@@ -126,7 +126,7 @@ impl Session<'_> {
         }
         let mut is_stopping = false;
         let options = &self.order.options;
-        let longest = options.connect_timeout + options.timeout + SILENT;
+        let longest = options.connect_timeout + options.timeout + OVERDUE_GRACE;
         let mut given_up = None;
         loop {
             if self.grant.is_some() && given_up.is_none() {

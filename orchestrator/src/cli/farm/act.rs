@@ -18,7 +18,7 @@ use crate::exit::CliError;
 use crate::{render, runtime};
 
 /// How long a host may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
 #[command(after_help = "A drained host takes no new sessions; those under way finish.")]
@@ -99,7 +99,9 @@ fn asked(
         let link = Link::connect(&found.address, "packtrain farm").await?;
         let message = serde_json::to_vec(ask)
             .map_err(|error| CliError::misuse("cannot encode the request").because(&error))?;
-        let answer = link.ask(names::ctl_host(host), message, PATIENCE).await;
+        let answer = link
+            .ask(names::ctl_host(host), message, ANSWER_TIMEOUT)
+            .await;
         let answer = answer.map_err(|error| {
             CliError::from(error).hint(format!("is {host} there? `packtrain farm hosts` says so"))
         })?;

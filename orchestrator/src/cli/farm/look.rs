@@ -24,7 +24,7 @@ use crate::shutdown::Interrupts;
 use crate::{render, runtime};
 
 /// How long the broker may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Which farm is looked at.
 #[derive(Debug, Args)]
@@ -174,7 +174,7 @@ impl Changes {
 
 async fn show(what: FarmTable, link: &Link, format: Format) -> Result<(), CliError> {
     if what == FarmTable::Queue {
-        let queue = broker::queue(link, PATIENCE).await;
+        let queue = broker::queue(link, ANSWER_TIMEOUT).await;
         let queue = queue.map_err(|error| {
             CliError::from(error).hint("is a broker running? `packtrain farm hosts` says so")
         })?;

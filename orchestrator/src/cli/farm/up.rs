@@ -25,7 +25,7 @@ use crate::{render, runtime};
 /// The port for clients when only an address is given.
 const DEFAULT_PORT: u16 = 4222;
 /// A server that ends earlier than this has a reason that a new start does not mend.
-const SHORT_LIFE: Duration = Duration::from_secs(60);
+const MIN_UPTIME: Duration = Duration::from_secs(60);
 /// How often in a row it may end so early.
 const MOST_SHORT_LIVES: u32 = 5;
 /// How long a server that did not start again is waited for before it is tried once more.
@@ -257,7 +257,7 @@ impl<'a> Farm<'a> {
         loop {
             let begun = Instant::now();
             let why = self.server.ended().await;
-            short_lives = match begun.elapsed() < SHORT_LIFE {
+            short_lives = match begun.elapsed() < MIN_UPTIME {
                 true => short_lives + 1,
                 false => 0,
             };
