@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use packtrain_tests::agent_lab::AgentLab;
 use packtrain_tests::{Ended, Lab, ended, interrupt, stopping, until};
 
 use crate::lab;
@@ -168,12 +169,8 @@ fn a_secret_in_an_address_shows_in_no_encoding_of_the_browser() {
     assert_eq!(leaks(&lab, &ended, &parts), Vec::<String>::new());
 }
 
-#[test]
-fn a_secret_in_a_devices_log_goes_with_a_run_that_is_cut_short() {
-    let lab = lab();
-    lab.write(
-        "log.trail.yaml",
-        r#"
+/// Writes a secret to the device's log and waits.
+const LOGGING: &str = r#"
 config: { id: log }
 trail:
   - step: "Log it, with a screen that does not turn back"
@@ -182,16 +179,20 @@ trail:
         - mobile_maestro: { commands: [{ setOrientation: LANDSCAPE_LEFT }] }
         - android_adbShell: { command: [log, -t, Shop, "token={{token}}"] }
         - wait: { timeToWaitInSeconds: 300 }
-"#,
-    )
-    .write(
-        "packtrain.yaml",
-        "devices: { virtual: { faults: faults.yaml } }\n",
-    )
-    .write(
-        "faults.yaml",
-        "rules: [{ match: { command: 'user_rotation 0' }, do: { delay: 600000 } }]\n",
-    );
+"#;
+
+#[test]
+fn a_secret_in_a_devices_log_goes_with_a_run_that_is_cut_short() {
+    let lab = lab();
+    lab.write("log.trail.yaml", LOGGING)
+        .write(
+            "packtrain.yaml",
+            "devices: { virtual: { faults: faults.yaml } }\n",
+        )
+        .write(
+            "faults.yaml",
+            "rules: [{ match: { command: 'user_rotation 0' }, do: { delay: 600000 } }]\n",
+        );
     let run = ["run", "log.trail.yaml", "-d", "virtual:android"];
     let mut child = lab.start(&[&run[..], &["--secret", "token=swordfish"]].concat());
     let log = lab.folder().join(".packtrain/runs/latest/logs");
@@ -204,4 +205,23 @@ trail:
     interrupt(&child);
     let ended = ended(child).expect(2);
     assert_eq!(leaks(&lab, &ended, &["swordfish"]), Vec::<String>::new());
+}
+
+#[test]
+fn a_secret_in_a_devices_log_goes_with_a_run_on_the_daemon_that_is_killed() {
+    let program = env!("CARGO_BIN_EXE_packtrain-under-test");
+    let lab = AgentLab::new(program, "devices: { virtual: { android: 1 } }\n");
+    lab.lab().write("log.trail.yaml", LOGGING);
+    lab.daemon();
+    let run = ["run", "log.trail.yaml", "-d", "android"];
+    let mut run = lab.start(&[&run[..], &["--secret", "token=swordfish"]].concat());
+    let kept = lab.lab().folder().join(".packtrain/runs");
+    let holds = |file: &PathBuf| {
+        let content = std::fs::read(file).unwrap_or_default();
+        content.windows(9).any(|part| part == b"swordfish")
+    };
+    until(|| kept.is_dir() && files(&kept).iter().any(holds));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    until(|| !files(&kept).iter().any(holds));
 }

@@ -92,11 +92,13 @@ pub(crate) async fn carry_out(
     wire::write(&mut writer, &SessionItem::Ended(outcome)).await
 }
 
-/// Sends what a session says back to its run, until it says nothing more.
+/// Sends what a session says back to its run, until it says nothing more. Of a run that is gone, files are
+/// taken off the disk all the same.
 async fn send_back<W: AsyncWrite + Unpin + Send>(
     mut said: mpsc::Receiver<SessionMessage>,
     mut writer: W,
 ) -> std::io::Result<W> {
+    let mut sent = Ok(());
     while let Some(message) = said.recv().await {
         let (item, bytes) = match message {
             SessionMessage::Event(event, _) => (SessionItem::Event(event), Vec::new()),
@@ -119,10 +121,14 @@ async fn send_back<W: AsyncWrite + Unpin + Send>(
                 (SessionItem::File(file), bytes)
             }
         };
-        wire::write(&mut writer, &item).await?;
-        writer.write_all(&bytes).await?;
+        if sent.is_ok() {
+            sent = wire::write(&mut writer, &item).await;
+        }
+        if sent.is_ok() {
+            sent = writer.write_all(&bytes).await;
+        }
     }
-    Ok(writer)
+    sent.map(|()| writer)
 }
 
 /// The daemon as the host of a run's sessions.

@@ -78,15 +78,11 @@ pub(crate) fn started(
     attempt: AttemptNumber,
     device: DeviceInfo,
 ) -> RunEvent {
-    RunEvent::SessionStarted {
-        session: session.clone(),
-        planned: PlannedSession {
-            device: Some(device.id.clone()),
-            ..planned.clone()
-        },
-        attempt,
-        device,
-    }
+    let planned = PlannedSession {
+        device: Some(device.id.clone()),
+        ..planned.clone()
+    };
+    RunEvent::session_started(session.clone(), planned, attempt, device)
 }
 
 /// Which device a session needs.

@@ -511,6 +511,21 @@ pub enum ArtifactKind {
 }
 
 impl RunEvent {
+    /// That a session has its device.
+    pub const fn session_started(
+        session: SessionId,
+        planned: PlannedSession,
+        attempt: AttemptNumber,
+        device: DeviceInfo,
+    ) -> Self {
+        Self::SessionStarted {
+            session,
+            planned,
+            attempt,
+            device,
+        }
+    }
+
     /// The session the event belongs to.
     pub const fn session(&self) -> Option<&SessionId> {
         match self {

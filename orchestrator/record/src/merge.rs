@@ -254,12 +254,12 @@ impl Merging {
             let device = planned.first_device();
             let device = whole.devices.iter().find(|known| Some(&known.id) == device);
             if let (false, Some(device)) = (is_begun, device) {
-                let event = RunEvent::SessionStarted {
-                    session: session.clone(),
-                    planned: planned.session.clone(),
-                    attempt: AttemptNumber(1),
-                    device: device.clone(),
-                };
+                let event = RunEvent::session_started(
+                    session.clone(),
+                    planned.session.clone(),
+                    AttemptNumber(1),
+                    device.clone(),
+                );
                 self.write(at, event)?;
             }
             self.verdict.count(&outcome, false);

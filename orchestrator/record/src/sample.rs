@@ -71,12 +71,7 @@ pub(crate) fn entries() -> Vec<Entry> {
             options: RunOptionsSummary::default(),
             matrix: None,
         },
-        RunEvent::SessionStarted {
-            session: session.clone(),
-            planned,
-            attempt: AttemptNumber(1),
-            device: device(),
-        },
+        RunEvent::session_started(session.clone(), planned, AttemptNumber(1), device()),
         RunEvent::StepStarted {
             session: session.clone(),
             step,

@@ -81,12 +81,12 @@ impl Story {
 
     fn start(&mut self, session: &SessionId, on: &str) {
         let (_, attempt) = parse_session(session).unwrap();
-        self.tell(RunEvent::SessionStarted {
-            session: session.clone(),
-            planned: PlannedSession::default(),
-            attempt: AttemptNumber(attempt),
-            device: info(on),
-        });
+        self.tell(RunEvent::session_started(
+            session.clone(),
+            PlannedSession::default(),
+            AttemptNumber(attempt),
+            info(on),
+        ));
     }
 
     fn step(&mut self, session: &SessionId, on: &str, step: u32) {

@@ -82,12 +82,12 @@ fn part(
         };
         verdict.count(&outcome, false);
         all.extend([
-            RunEvent::SessionStarted {
-                session: session.clone(),
-                planned: planned(*place),
-                attempt: AttemptNumber(1),
-                device: device(*place),
-            },
+            RunEvent::session_started(
+                session.clone(),
+                planned(*place),
+                AttemptNumber(1),
+                device(*place),
+            ),
             RunEvent::ArtifactSaved {
                 session: session.clone(),
                 step: StepIndex(1),

@@ -315,12 +315,12 @@ impl Maker {
         let mut now = begun + Duration::from_millis(12);
         self.events.push((
             now,
-            RunEvent::SessionStarted {
-                session: session.clone(),
-                planned: planned.clone(),
-                attempt: AttemptNumber(1),
-                device: self.device.clone(),
-            },
+            RunEvent::session_started(
+                session.clone(),
+                planned.clone(),
+                AttemptNumber(1),
+                self.device.clone(),
+            ),
         ));
         now += Duration::from_millis(310 + place as u64 % 5 * 40);
         let applied = |(axis, value): (&String, &String)| AppliedAxis {

@@ -198,12 +198,12 @@ impl Session<'_> {
     fn attempt(&mut self, number: u32) -> Outcome {
         let session = self.id(number);
         self.now += Duration::from_millis(180 + 37 * (self.place as u64 % 7));
-        self.push(RunEvent::SessionStarted {
-            session: session.clone(),
-            planned: self.plan.clone(),
-            attempt: AttemptNumber(number),
-            device: self.device.clone(),
-        });
+        self.push(RunEvent::session_started(
+            session.clone(),
+            self.plan.clone(),
+            AttemptNumber(number),
+            self.device.clone(),
+        ));
         let trouble = self.trail.trouble(self.device, number);
         let trail = self.trail;
         for step in &trail.steps {

@@ -380,12 +380,12 @@ impl Maker {
         end: Option<&(u32, Outcome)>,
         now: &mut Duration,
     ) {
-        let mut events = vec![RunEvent::SessionStarted {
-            session: session.clone(),
-            planned: planned.clone(),
-            attempt: AttemptNumber(number),
-            device: place.device.clone(),
-        }];
+        let mut events = vec![RunEvent::session_started(
+            session.clone(),
+            planned.clone(),
+            AttemptNumber(number),
+            place.device.clone(),
+        )];
         if !place.cell.is_empty() {
             let applied = |(axis, value): (&String, &String)| AppliedAxis {
                 axis: axis.clone(),

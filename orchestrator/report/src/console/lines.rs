@@ -196,6 +196,7 @@ impl EventLines {
                 planned,
                 attempt,
                 device,
+                ..
             } => {
                 let name = named(&device.id.to_string(), &planned.cell);
                 let name = numbered(name, planned.repeat);

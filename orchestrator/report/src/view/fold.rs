@@ -96,6 +96,7 @@ impl Fold {
                 planned,
                 attempt,
                 device,
+                ..
             } => self.session_started(at, session, &planned, attempt, device),
             RunEvent::SessionConfigured {
                 session,

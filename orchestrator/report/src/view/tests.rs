@@ -61,12 +61,12 @@ fn started(sessions: Vec<PlannedSession>) -> RunEvent {
 }
 
 fn session_started(id: &str, attempt: u32) -> RunEvent {
-    RunEvent::SessionStarted {
-        session: SessionId(id.to_owned()),
-        planned: planned(),
-        attempt: AttemptNumber(attempt),
-        device: device(),
-    }
+    RunEvent::session_started(
+        SessionId(id.to_owned()),
+        planned(),
+        AttemptNumber(attempt),
+        device(),
+    )
 }
 
 fn session_finished(id: &str, outcome: Outcome, flaky: bool) -> RunEvent {

@@ -245,7 +245,9 @@ impl FarmRun {
         let mut entries = std::fs::read_dir(&self.output).ok()?.filter_map(Result::ok);
         let found = entries.find(|entry| {
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            !is_link && entry.path().join("events.ndjson").is_file()
+            // What a resumed run was before is put aside under a hidden name.
+            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            !is_link && !is_hidden && entry.path().join("events.ndjson").is_file()
         });
         found.map(|entry| entry.path())
     }
