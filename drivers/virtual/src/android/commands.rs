@@ -32,6 +32,7 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, FutureExt as _};
 
 pub(super) use self::intent::short;
+use self::options::Options;
 pub(super) use self::uiautomator::truncate;
 use crate::android::shell::Shell;
 use crate::android::shell::io::{Io, Stop};
@@ -69,6 +70,16 @@ impl<'a> Call<'a> {
     /// One of them.
     fn arg(&self, index: usize) -> Option<&'a str> {
         self.args.get(index).map(String::as_str)
+    }
+
+    /// The options and the rest of the arguments of a program that knows these letters; what has
+    /// others is noted.
+    fn options(&self, known: &str, with_value: &[&str]) -> Options {
+        let options = Options::of(self.rest(), with_value);
+        if !options.has_only(known) {
+            self.unhandled();
+        }
+        options
     }
 
     async fn out(&self, text: impl Into<bytes::Bytes>) -> Result<(), Stop> {
@@ -140,6 +151,7 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("cmd", |call| cmd::run(call).boxed()),
     ("content", |call| content::run(call).boxed()),
     ("cp", |call| file::move_or_copy(call).boxed()),
+    ("cut", |call| filter::cut(call).boxed()),
     ("date", |call| system::date(call).boxed()),
     ("dumpsys", |call| dumpsys::run(call).boxed()),
     ("getprop", |call| property::getprop(call).boxed()),

@@ -1,6 +1,7 @@
 //! What a phone answers without a look at its state, or with no more than a few facts filled in:
 //! recorded in `recorded.txt`, read once.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::android::{Android, Build, lock};
@@ -81,11 +82,12 @@ impl Android {
 
     /// Puts facts into a text; a line without an end gets one.
     pub(super) fn fill(&self, text: &str) -> String {
+        let mut known = BTreeMap::new();
         let mut parts = text.split("@{");
         let mut out = parts.next().unwrap_or("").to_owned();
         for part in parts {
             let (fact, rest) = part.split_once('}').unwrap_or((part, ""));
-            out.push_str(&self.fact(fact));
+            out.push_str(known.entry(fact).or_insert_with(|| self.fact(fact)));
             out.push_str(rest);
         }
         if !out.is_empty() && !out.ends_with('\n') {

@@ -70,7 +70,7 @@ async fn files_and_directories_come_back_as_they_went() {
             .await;
         assert!(said.all().contains("3 files pushed"), "{said:?}");
         let listed = lab
-            .on_phone(["shell", "ls -R /sdcard/Download/there"])
+            .on_phone(["shell", "cd /sdcard/Download/there; ls . deep/er"])
             .await
             .ok();
         assert!(

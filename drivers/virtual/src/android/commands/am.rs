@@ -79,9 +79,10 @@ async fn start(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResul
             let Some(id) = device.world(|world, now| world.open(&url, now)) else {
                 return complain(call, &intent, unresolved, 1).await;
             };
-            let kind = match before == id {
-                true => LaunchKind::AlreadyInFront,
-                false => LaunchKind::Cold,
+            let kind = if before == id {
+                LaunchKind::AlreadyInFront
+            } else {
+                LaunchKind::Cold
             };
             let ready_at = device.now();
             (id, Launched { kind, ready_at })
@@ -106,9 +107,10 @@ async fn start(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResul
     let text = format!("START u0 {intent_text} from uid 2000");
     android.log('I', "ActivityTaskManager", text);
     if launched.kind == LaunchKind::AlreadyInFront {
-        let why = match intent.data.is_some() || intent.extras {
-            true => "intent has been delivered to currently running top-most instance.",
-            false => "its current task has been brought to the front",
+        let why = if intent.data.is_some() || intent.extras {
+            "intent has been delivered to currently running top-most instance."
+        } else {
+            "its current task has been brought to the front"
         };
         let text = format!("Warning: Activity not started, {why}\n");
         complain(call, &intent, text, 0).await?;
@@ -133,9 +135,10 @@ async fn start(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResul
 
 /// Errors go to the standard error, but with `-W` to the output.
 async fn complain(call: &Call<'_>, intent: &Intent, text: String, code: i32) -> CommandResult {
-    match intent.waits {
-        true => call.end(text, code).await,
-        false => call.refuse(text, code).await,
+    if intent.waits {
+        call.end(text, code).await
+    } else {
+        call.refuse(text, code).await
     }
 }
 

@@ -15,9 +15,10 @@ pub(super) fn is_builtin(name: &str) -> bool {
 /// Runs one of the shell's own commands; `None` when it is none.
 pub(super) async fn run(shell: &mut Shell, args: &[String], io: &Io) -> Option<CommandResult> {
     let (name, args) = args.split_first()?;
-    match is_builtin(name) {
-        true => Some(builtin(shell, name, args, io).await),
-        false => None,
+    if is_builtin(name) {
+        Some(builtin(shell, name, args, io).await)
+    } else {
+        None
     }
 }
 
@@ -100,7 +101,6 @@ async fn test(shell: &Shell, name: &str, args: &[String], io: &Io) -> CommandRes
         args.remove(0);
         negated = !negated;
     }
-    let number = |text: &str| text.trim().parse::<i64>().unwrap_or(0);
     let holds = match args.as_slice() {
         [] => false,
         [text] => !text.is_empty(),
@@ -112,10 +112,6 @@ async fn test(shell: &Shell, name: &str, args: &[String], io: &Io) -> CommandRes
         ] => file(shell, letter, path),
         [a, "=" | "==", b] => a == b,
         [a, "!=", b] => a != b,
-        [a, "-eq", b] => number(a) == number(b),
-        [a, "-ne", b] => number(a) != number(b),
-        [a, "-lt", b] => number(a) < number(b),
-        [a, "-gt", b] => number(a) > number(b),
         _ => {
             let line = format!("{name} {}", args.join(" "));
             shell.android.device().note_unhandled(&line);
@@ -140,9 +136,6 @@ fn file(shell: &Shell, letter: &str, path: &str) -> bool {
         "-f" => meta.mode & TYPE_BITS == REGULAR,
         "-d" => meta.is_dir(),
         "-L" => meta.mode & TYPE_BITS == LINK,
-        "-s" => meta.size > 0,
-        "-w" => files.may_write(&real, &shell.who).is_ok(),
-        "-x" => meta.mode & 0o111 != 0,
         _ => true,
     })
 }

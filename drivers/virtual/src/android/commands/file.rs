@@ -31,7 +31,7 @@ async fn each(
 }
 
 pub(super) async fn rm(call: &mut Call<'_>) -> CommandResult {
-    let options = Options::of(call.rest(), &[]);
+    let options = call.options("rRf", &[]);
     if options.rest.is_empty() && !options.has("f") {
         let message = "Needs 1 argument (see \"rm --help\")";
         return call.fail(message, 1).await;
@@ -46,7 +46,7 @@ pub(super) async fn rm(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn mkdir(call: &mut Call<'_>) -> CommandResult {
-    let options = Options::of(call.rest(), &["m"]);
+    let options = call.options("pm", &["m"]);
     let now = call.shell.android.seconds();
     each(call, &options, |files, real| {
         files.make_dir(real, now, options.has("p"), &call.shell.who)
@@ -55,7 +55,7 @@ pub(super) async fn mkdir(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn touch(call: &mut Call<'_>) -> CommandResult {
-    let options = Options::of(call.rest(), &[]);
+    let options = call.options("", &[]);
     let android = call.android();
     each(call, &options, |files, real| {
         if files.meta(real).is_some() {
@@ -67,9 +67,9 @@ pub(super) async fn touch(call: &mut Call<'_>) -> CommandResult {
     .await
 }
 
-/// `chmod 755` and `chmod +x`.
+/// `chmod 755 FILE`
 pub(super) async fn chmod(call: &mut Call<'_>) -> CommandResult {
-    let mut options = Options::of(call.rest(), &[]);
+    let mut options = call.options("", &[]);
     if options.rest.len() < 2 {
         return call
             .fail("Needs 2 arguments (see \"chmod --help\")", 1)
@@ -77,19 +77,14 @@ pub(super) async fn chmod(call: &mut Call<'_>) -> CommandResult {
     }
     let mode = options.rest.remove(0);
     each(call, &options, |files, real| {
-        let old = files.meta(real).ok_or(Errno::NoEntry)?.mode & 0o7777;
-        let new = match u32::from_str_radix(&mode, 8) {
-            Ok(new) => new,
-            Err(_) if mode.ends_with("+x") => old | 0o111,
-            Err(_) => return Err(Errno::Invalid),
-        };
+        let new = u32::from_str_radix(&mode, 8).map_err(|_| Errno::Invalid)?;
         files.set_mode(real, new, &call.shell.who)
     })
     .await
 }
 
 pub(super) async fn move_or_copy(call: &mut Call<'_>) -> CommandResult {
-    let mut paths = Options::of(call.rest(), &[]).rest;
+    let mut paths = call.options("fp", &[]).rest;
     let target = paths.pop();
     let (Some(target), false) = (target, paths.is_empty()) else {
         let name = call.name();

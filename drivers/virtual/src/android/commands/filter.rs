@@ -26,8 +26,8 @@ async fn open(call: &Call<'_>, path: &str) -> Result<Option<Input>, Stop> {
 }
 
 /// The options and the files that are named: the standard input when none is.
-fn files_of(args: &[String], with_value: &[&str]) -> (Options, Vec<String>) {
-    let mut options = Options::of(args, with_value);
+fn files_of(call: &Call<'_>, known: &str, with_value: &[&str]) -> (Options, Vec<String>) {
+    let mut options = call.options(known, with_value);
     let mut files = std::mem::take(&mut options.rest);
     if files.is_empty() {
         files.push("-".to_owned());
@@ -37,7 +37,7 @@ fn files_of(args: &[String], with_value: &[&str]) -> (Options, Vec<String>) {
 
 pub(super) async fn cat(call: &mut Call<'_>) -> CommandResult {
     let mut code = 0;
-    for file in &files_of(call.rest(), &[]).1 {
+    for file in &files_of(call, "", &[]).1 {
         let Some(input) = open(call, file).await? else {
             code = 1;
             continue;
@@ -51,7 +51,7 @@ pub(super) async fn cat(call: &mut Call<'_>) -> CommandResult {
 
 pub(super) async fn md5sum(call: &mut Call<'_>) -> CommandResult {
     let mut code = 0;
-    for file in &files_of(call.rest(), &[]).1 {
+    for file in &files_of(call, "", &[]).1 {
         let sum = match known_md5(call, file) {
             Some(sum) => sum,
             None => match open(call, file).await? {
@@ -101,7 +101,7 @@ fn regex_of(pattern: &str, extended: bool, ignore_case: bool) -> Option<Regex> {
 }
 
 pub(super) async fn grep(call: &mut Call<'_>) -> CommandResult {
-    let (options, mut files) = files_of(call.rest(), &["e", "m"]);
+    let (options, mut files) = files_of(call, "ceEFimoqv", &["e", "m"]);
     let pattern = match options.value("e") {
         Some(pattern) => pattern.to_owned(),
         None => files.remove(0),
@@ -109,9 +109,10 @@ pub(super) async fn grep(call: &mut Call<'_>) -> CommandResult {
     if files.is_empty() {
         files.push("-".to_owned());
     }
-    let (written, extended) = match options.has("F") {
-        true => (regex::escape(&pattern), true),
-        false => (pattern.clone(), options.has("E")),
+    let (written, extended) = if options.has("F") {
+        (regex::escape(&pattern), true)
+    } else {
+        (pattern.clone(), options.has("E"))
     };
     let Some(regex) = regex_of(&written, extended, options.has("i")) else {
         return call.fail(format!("bad REGEX: {pattern}"), 2).await;
@@ -158,7 +159,7 @@ pub(super) async fn grep(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn wc(call: &mut Call<'_>) -> CommandResult {
-    let (options, files) = files_of(call.rest(), &[]);
+    let (options, files) = files_of(call, "clw", &[]);
     for file in &files {
         let Some(input) = open(call, file).await? else {
             continue;
@@ -185,6 +186,29 @@ pub(super) async fn wc(call: &mut Call<'_>) -> CommandResult {
             file => format!(" {file}"),
         };
         call.out(format!("{}{name}\n", shown.join(" "))).await?;
+    }
+    Ok(0)
+}
+
+/// `cut -d X -f N,M`
+pub(super) async fn cut(call: &mut Call<'_>) -> CommandResult {
+    let (options, files) = files_of(call, "df", &["d", "f"]);
+    let (Some(fields), between) = (options.value("f"), options.value("d").unwrap_or("\t")) else {
+        call.unhandled();
+        return call.fail("no -f", 1).await;
+    };
+    let kept: Vec<usize> = fields.split(',').filter_map(|n| n.parse().ok()).collect();
+    for file in &files {
+        let Some(input) = open(call, file).await? else {
+            continue;
+        };
+        while let Some(line) = input.line().await {
+            let text = String::from_utf8_lossy(&line);
+            let parts = text.split(between).enumerate();
+            let parts = parts.filter(|(i, _)| kept.contains(&(i + 1)) || !text.contains(between));
+            let parts: Vec<&str> = parts.map(|(_, part)| part).collect();
+            call.out(parts.join(between) + "\n").await?;
+        }
     }
     Ok(0)
 }

@@ -53,6 +53,8 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
             device.touch(Gesture::Tap(point(call, x, y))).await;
             Ok(0)
         }
+        // What a ball under the screen does is not felt.
+        "press" | "roll" => Ok(0),
         "swipe" | "draganddrop" => swipe(call, what, args).await,
         "motionevent" => motion(call, args).await,
         other => call.unknown(other).await,

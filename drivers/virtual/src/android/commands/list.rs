@@ -6,9 +6,6 @@ use crate::android::files::{DEVICE, DIRECTORY, Errno, FinalLink, LINK, Meta, TYP
 use crate::android::lock;
 use crate::android::logs::clock_text;
 
-/// The most directories `ls -R` looks into.
-const MAX_WALK: usize = 50_000;
-
 /// A file as it was found: its name as asked for, its real path, what is known of it.
 struct Entry {
     name: String,
@@ -38,16 +35,17 @@ fn inside(call: &Call<'_>, dir: &Entry, hidden: bool) -> Result<Vec<Entry>, Errn
 }
 
 pub(super) async fn ls(call: &mut Call<'_>) -> CommandResult {
-    let mut options = Options::of(call.rest(), &[]);
+    let mut options = call.options("1aAdl", &[]);
     if options.rest.is_empty() {
         options.rest.push(".".to_owned());
     }
     let (mut code, mut dirs, mut text) = (0, Vec::new(), String::new());
     for path in &options.rest {
         // A link that is asked for in short form is followed, in long form shown.
-        let last = match options.has("l") && !path.ends_with('/') {
-            true => FinalLink::Keep,
-            false => FinalLink::Follow,
+        let last = if options.has("l") && !path.ends_with('/') {
+            FinalLink::Keep
+        } else {
+            FinalLink::Follow
         };
         match look(call, path, last) {
             Ok(entry) if entry.meta.is_dir() && !options.has("d") => dirs.push(entry),
@@ -55,12 +53,9 @@ pub(super) async fn ls(call: &mut Call<'_>) -> CommandResult {
             Err(errno) => code = call.fail(format!("{path}: {errno}"), 1).await?,
         }
     }
-    dirs.reverse();
-    let headed = options.rest.len() > 1 || options.has("R");
-    let mut walked = 0;
-    while let Some(dir) = dirs.pop() {
-        walked += 1;
-        let entries = match inside(call, &dir, options.any("aA")) {
+    let headed = options.rest.len() > 1;
+    for (i, dir) in dirs.iter().enumerate() {
+        let entries = match inside(call, dir, options.any("aA")) {
             Ok(entries) => entries,
             Err(errno) => {
                 code = call.fail(format!("{}: {errno}", dir.name), 1).await?;
@@ -84,14 +79,7 @@ pub(super) async fn ls(call: &mut Call<'_>) -> CommandResult {
         for entry in &entries {
             text.push_str(&line(call, entry, &options));
         }
-        if options.has("R") && walked < MAX_WALK {
-            let below = entries.into_iter().rev().filter(|e| e.meta.is_dir());
-            dirs.extend(below.map(|e| Entry {
-                name: format!("{}/{}", dir.name.trim_end_matches('/'), e.name),
-                ..e
-            }));
-        }
-        if headed && !dirs.is_empty() {
+        if i + 1 < dirs.len() {
             text.push('\n');
         }
     }

@@ -146,11 +146,12 @@ async fn resolve(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let Some((id, class)) = found else {
         return call.say("No activity found\n").await;
     };
-    let shown = match intent.brief {
-        true => short(&id, &class),
-        false => format!(
+    let shown = if intent.brief {
+        short(&id, &class)
+    } else {
+        format!(
             "ActivityInfo:\n  name={class}\n  packageName={id}\n  processName={id}\n  enabled=true exported=true"
-        ),
+        )
     };
     call.say(format!("{PRIORITY}\n{shown}\n")).await
 }
@@ -173,10 +174,13 @@ async fn query(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let mut text = format!("{} activities found:\n", apps.len());
     for (i, app) in apps.iter().enumerate() {
         text.push_str(&format!("  Activity #{i}:\n    {PRIORITY}\n"));
-        text.push_str(&match intent.brief {
-            true => format!("    {}\n", short(&app.id, &app.main_activity)),
-            false => format!("    ActivityInfo:\n      name={}\n      packageName={id}\n      enabled=true exported=true directBootAware=false\n      ApplicationInfo:\n        packageName={id}\n        sourceDir={}\n", app.main_activity, apk_path(app), id = app.id),
-        });
+        let main = &app.main_activity;
+        if intent.brief {
+            text.push_str(&format!("    {}\n", short(&app.id, main)));
+        } else {
+            let (id, path) = (&app.id, apk_path(app));
+            text.push_str(&format!("    ActivityInfo:\n      name={main}\n      packageName={id}\n      enabled=true exported=true directBootAware=false\n      ApplicationInfo:\n        packageName={id}\n        sourceDir={path}\n"));
+        }
     }
     call.say(text).await
 }

@@ -6,7 +6,7 @@ use crate::android::files::FileUser;
 use crate::android::processes::Process;
 
 pub(super) async fn ps(call: &mut Call<'_>) -> CommandResult {
-    let options = Options::of(call.rest(), &[]);
+    let options = call.options("Aef", &[]);
     let own = call.shell.pid;
     let mut chosen = call.android().processes();
     if !options.any("Aef") {
@@ -51,14 +51,17 @@ fn meant(call: &Call<'_>, options: &Options) -> Option<Vec<Process>> {
 }
 
 pub(super) async fn pgrep(call: &mut Call<'_>) -> CommandResult {
-    let options = Options::of(call.rest(), &[]);
+    let options = call.options("fl", &[]);
     let Some(found) = meant(call, &options) else {
         return call.fail("bad pattern", 2).await;
     };
     let text: String = (found.iter())
-        .map(|process| match options.has("l") {
-            true => format!("{} {}\n", process.pid, process.name),
-            false => format!("{}\n", process.pid),
+        .map(|process| {
+            if options.has("l") {
+                format!("{} {}\n", process.pid, process.name)
+            } else {
+                format!("{}\n", process.pid)
+            }
         })
         .collect();
     call.end(text, i32::from(found.is_empty())).await
@@ -109,24 +112,14 @@ pub(super) async fn nohup(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn sh(call: &mut Call<'_>) -> CommandResult {
-    let mut shell = call.shell.copy();
-    let (text, arguments) = match call.rest() {
-        // What follows the command is $0, then $1 and on.
-        [option, command, args @ ..] if option == "-c" => {
-            (command.clone().into_bytes(), args.get(1..).unwrap_or(&[]))
-        }
-        [script, args @ ..] => match shell.read_file(script, 256 * 1024) {
-            Ok(text) => (text, args),
-            Err(errno) => {
-                let message = format!("can't open {script}: {errno}");
-                return call.fail(message, 127).await;
-            }
-        },
-        [] => (call.io.stdin.all(256 * 1024).await, &[][..]),
+    let (Some("-c"), Some(command)) = (call.arg(1), call.arg(2)) else {
+        call.unhandled();
+        return Ok(1);
     };
-    shell.arguments = arguments.to_vec();
-    let text = String::from_utf8_lossy(&text);
-    Ok(Box::pin(shell.run_text(&text, call.io)).await)
+    let mut shell = call.shell.copy();
+    // What follows the command is $0, then $1 and on.
+    shell.arguments = call.args.get(4..).unwrap_or(&[]).to_vec();
+    Ok(Box::pin(shell.run_text(command, call.io)).await)
 }
 
 pub(super) async fn run_as(call: &mut Call<'_>) -> CommandResult {

@@ -32,13 +32,11 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
                 _ => (resets || number.is_some()) && world.set_density(number, now),
             });
             let what = if *what == "size" { "size" } else { "number" };
-            match set {
-                true => Ok(0),
-                false => {
-                    call.refuse(format!("Error: bad {what} {value}\n"), 255)
-                        .await
-                }
+            if set {
+                return Ok(0);
             }
+            let text = format!("Error: bad {what} {value}\n");
+            call.refuse(text, 255).await
         }
         ["user-rotation"] => {
             let free = android.setting("system", "accelerometer_rotation");

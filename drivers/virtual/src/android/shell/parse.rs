@@ -436,3 +436,48 @@ fn text(text: impl Into<String>, quoted: bool) -> Piece {
         quoted,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "[-a-z \"'`$(){}|&;<>#!=\\\\\n\\[\\]*?0-9]{0,120}") {
+            let _ = parse(&text);
+        }
+
+        #[test]
+        fn quoted_text_is_one_word(quoted in "[^'\u{0}]{0,60}") {
+            let list = parse(&format!("echo '{quoted}'")).expect("parsed");
+            let Kind::Simple { words, .. } = &list.0[0].first.commands[0].kind else {
+                panic!("a simple command");
+            };
+            prop_assert_eq!(words.len(), 2);
+            prop_assert_eq!(&words[1], &Word(vec![text(quoted, true)]));
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_no_crash() {
+        for open in ["(", "$(", "\"$(", "{ ", "while "] {
+            assert!(parse(&open.repeat(40_000)).is_err());
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
+        assert_eq!(parse("echo 'a"), Err(SyntaxError::Unclosed));
+        assert_eq!(
+            parse("a; ) b"),
+            Err(SyntaxError::Unexpected(")".to_owned()))
+        );
+        assert_eq!(parse("fi"), Err(SyntaxError::Unexpected("fi".to_owned())));
+        assert_eq!(
+            parse("while true; do"),
+            Err(SyntaxError::Unexpected("EOF".to_owned()))
+        );
+    }
+}
