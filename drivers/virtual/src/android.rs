@@ -21,6 +21,7 @@ mod packet;
 mod ports;
 mod processes;
 mod properties;
+mod recorded;
 mod reverse;
 mod serve;
 mod service;
@@ -32,8 +33,8 @@ mod tree;
 mod u2;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
@@ -51,7 +52,6 @@ use self::ports::Ports;
 use self::processes::Processes;
 use self::reverse::Reverses;
 use self::settings::Settings;
-use self::shell::environment::Variables;
 use crate::device::Device;
 
 /// How a device's system was built.
@@ -91,7 +91,6 @@ pub struct Android {
     keys: Mutex<HashSet<PublicKey>>,
     blobs: Arc<Blobs>,
     files: Mutex<Files>,
-    properties: Mutex<BTreeMap<String, String>>,
     settings: Mutex<Settings>,
     processes: Mutex<Processes>,
     ports: Ports,
@@ -101,8 +100,6 @@ pub struct Android {
     packages: Mutex<packages::Packages>,
     sessions: Mutex<BTreeMap<u64, Session>>,
     root: Mutex<Privilege>,
-    /// The variables of a fresh shell, for `shell` and for `root`.
-    variables: [OnceLock<Arc<Variables>>; 2],
     state: Mutex<State>,
     shutdown: CancellationToken,
     tasks: TaskTracker,
@@ -129,8 +126,6 @@ struct State {
     night: Option<String>,
     /// `mCurrentFocus` is null until then.
     no_focus_until: std::time::Duration,
-    /// What the system takes the battery for.
-    battery: commands::Battery,
     /// A reboot to recovery or the bootloader waits there.
     mode: Option<&'static str>,
 }
@@ -159,7 +154,6 @@ impl Android {
             keys: Mutex::new(HashSet::new()),
             blobs: options.blobs,
             files: Mutex::new(Files::default()),
-            properties: Mutex::default(),
             settings: Mutex::new(Settings::default()),
             ports: Ports::default(),
             automation: automation::Automation::default(),
@@ -168,7 +162,6 @@ impl Android {
             packages: Mutex::default(),
             sessions: Mutex::default(),
             root: Mutex::new(Privilege::Shell),
-            variables: Default::default(),
             state: Mutex::default(),
             shutdown: options.shutdown,
             tasks: options.tasks,

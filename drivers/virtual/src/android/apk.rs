@@ -1,4 +1,4 @@
-//! What an APK says of itself: package, version, and the runners of tests it brings.
+//! What an APK says of itself: package and version.
 //! Source: the binary XML of `AndroidManifest.xml` (AOSP `ResourceTypes.h`).
 //!
 //! An APK comes from outside: every offset in it is checked.
@@ -22,8 +22,6 @@ pub struct Manifest {
     pub version_code: Option<u64>,
     /// Whether it belongs to another APK.
     pub split: bool,
-    /// Test runners it brings: class and the package they test.
-    pub instrumentations: Vec<(String, String)>,
 }
 
 impl Manifest {
@@ -45,18 +43,11 @@ impl Manifest {
         let mut manifest = Self::default();
         for (name, attributes) in elements {
             let get = |key: &str| attributes.get(key).cloned();
-            match name.as_str() {
-                "manifest" => {
-                    manifest.package = get("package")?;
-                    manifest.version = get("versionName");
-                    manifest.version_code = get("versionCode").and_then(|code| code.parse().ok());
-                    manifest.split = attributes.contains_key("split");
-                }
-                "instrumentation" => {
-                    let (class, target) = (get("name")?, get("targetPackage").unwrap_or_default());
-                    manifest.instrumentations.push((class, target));
-                }
-                _ => {}
+            if name == "manifest" {
+                manifest.package = get("package")?;
+                manifest.version = get("versionName");
+                manifest.version_code = get("versionCode").and_then(|code| code.parse().ok());
+                manifest.split = attributes.contains_key("split");
             }
         }
         let valid = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
@@ -282,20 +273,9 @@ mod tests {
         assert_eq!(manifest.version.as_deref(), Some("2.4.1"));
     }
 
-    /// A binary manifest of two elements, put together by the rules of `ResourceTypes.h`.
+    /// A binary manifest of one element, put together by the rules of `ResourceTypes.h`.
     fn binary() -> Vec<u8> {
-        let strings = [
-            "manifest",
-            "package",
-            "org.other.app",
-            "versionName",
-            "7.1",
-            "instrumentation",
-            "name",
-            "a.Runner",
-            "targetPackage",
-            "a.b",
-        ];
+        let strings = ["manifest", "package", "org.other.app", "versionName", "7.1"];
         let mut data = Vec::new();
         let mut offsets = Vec::new();
         for text in strings {
@@ -341,12 +321,7 @@ mod tests {
             }
             out
         };
-        let body = [
-            pool,
-            element(0, &[(1, 2), (3, 4)]),
-            element(5, &[(6, 7), (8, 9)]),
-        ]
-        .concat();
+        let body = [pool, element(0, &[(1, 2), (3, 4)])].concat();
         let mut all = vec![3, 0, 8, 0];
         all.extend_from_slice(&((body.len() + 8) as u32).to_le_bytes());
         all.extend_from_slice(&body);
@@ -358,10 +333,6 @@ mod tests {
         let manifest = Manifest::parse(&binary()).expect("a manifest");
         assert_eq!(manifest.package, "org.other.app");
         assert_eq!(manifest.version.as_deref(), Some("7.1"));
-        assert_eq!(
-            manifest.instrumentations,
-            [("a.Runner".to_owned(), "a.b".to_owned())]
-        );
     }
 
     proptest! {

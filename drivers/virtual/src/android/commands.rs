@@ -5,30 +5,25 @@
 
 mod agent;
 mod am;
-mod battery;
 mod builtin;
-mod checksum;
 mod cmd;
-mod columns;
 mod content;
 mod dumpsys;
 mod file;
 mod filter;
+mod ime;
 mod input;
 mod install;
 mod intent;
 mod list;
 mod logcat;
-mod net;
+mod nc;
 mod options;
 mod pm;
 mod process;
 mod property;
 mod screen;
-mod sed;
-mod services;
 mod system;
-mod test;
 mod uiautomator;
 mod wm;
 
@@ -36,13 +31,12 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, FutureExt as _};
 
-pub(super) use self::battery::Battery;
-pub(super) use self::test::holds;
+pub(super) use self::intent::short;
+use self::options::Options;
 pub(super) use self::uiautomator::truncate;
-use crate::android::Android;
 use crate::android::shell::Shell;
 use crate::android::shell::io::{Io, Stop};
-use crate::android::shell::run::Flow;
+use crate::android::{Android, recorded};
 use crate::faults::{Event, Fault};
 
 /// How a program ended: its exit code, or that nobody reads its output any more.
@@ -78,6 +72,16 @@ impl<'a> Call<'a> {
         self.args.get(index).map(String::as_str)
     }
 
+    /// The options and the rest of the arguments of a program that knows these letters; what has
+    /// others is noted.
+    fn options(&self, known: &str, with_value: &[&str]) -> Options {
+        let options = Options::of(self.rest(), with_value);
+        if !options.has_only(known) {
+            self.unhandled();
+        }
+        options
+    }
+
     async fn out(&self, text: impl Into<bytes::Bytes>) -> Result<(), Stop> {
         self.io.stdout.write(text).await
     }
@@ -86,252 +90,145 @@ impl<'a> Call<'a> {
         self.io.stderr.write(text).await
     }
 
-    /// `name: message` on the standard error, and an exit code.
-    async fn fail(&self, message: impl std::fmt::Display, code: i32) -> CommandResult {
-        self.err(format!("{}: {message}\n", self.name())).await?;
+    /// Prints `text` and is done.
+    async fn say(&self, text: impl Into<bytes::Bytes>) -> CommandResult {
+        self.end(text, 0).await
+    }
+
+    /// Prints `text` and ends with this exit code.
+    async fn end(&self, text: impl Into<bytes::Bytes>, code: i32) -> CommandResult {
+        self.out(text).await?;
         Ok(code)
     }
 
-    /// Too few arguments, as toybox says it.
-    async fn needs(&self, message: &str) -> CommandResult {
-        let name = self.name();
-        self.fail(format!("{message} (see \"{name} --help\")"), 1)
+    /// Prints `text` on the standard error and ends with this exit code.
+    async fn refuse(&self, text: impl Into<bytes::Bytes>, code: i32) -> CommandResult {
+        self.err(text).await?;
+        Ok(code)
+    }
+
+    /// `name: message` on the standard error, and an exit code.
+    async fn fail(&self, message: impl std::fmt::Display, code: i32) -> CommandResult {
+        self.refuse(format!("{}: {message}\n", self.name()), code)
             .await
     }
 
-    /// The same program with other arguments; the first is its name.
-    fn with<'b>(&'b mut self, args: &'b [String]) -> Call<'b> {
-        Call {
-            shell: self.shell,
-            args,
-            io: self.io,
-            faults: self.faults.clone(),
-        }
+    /// What a service's command prints when it throws. Source: AOSP `BasicShellCommandHandler`.
+    async fn throw(&self, command: &str, what: impl std::fmt::Display) -> CommandResult {
+        let text = format!("\nException occurred while executing '{command}':\njava.lang.{what}\n");
+        self.refuse(text, 255).await
     }
 
-    /// Runs another program, as `env` and `timeout` do.
-    fn run_other<'b>(&'b mut self, args: &'b [String], io: &'b Io) -> BoxFuture<'b, i32> {
-        async move {
-            match self.shell.invoke(args, io).await {
-                Ok(code) | Err(Flow::Exit(code) | Flow::Return(code)) => code,
-                Err(Flow::Break(_) | Flow::Continue(_)) => 0,
-            }
-        }
-        .boxed()
+    /// What a service prints for a command that it does not have.
+    async fn unknown(&self, command: &str) -> CommandResult {
+        self.unhandled();
+        self.end(format!("Unknown command: {command}\n"), 255).await
+    }
+
+    /// Runs another program, as `nohup` and `toybox` do.
+    async fn run_other(&mut self, args: &[String]) -> CommandResult {
+        Ok(match self.shell.invoke(args, self.io).await {
+            Ok(code) | Err(Stop(code)) => code,
+        })
     }
 
     /// This was asked for and is not there.
     fn unhandled(&self) {
-        self.shell
-            .android
-            .device()
-            .note_unhandled(&self.args.join(" "));
+        let line = self.args.join(" ");
+        self.shell.android.device().note_unhandled(&line);
     }
 }
 
-/// A family of programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Family {
-    Agent,
-    Am,
-    Checksum,
-    Cmd,
-    Content,
-    Dumpsys,
-    File,
-    Filter,
-    Input,
-    List,
-    Logcat,
-    Net,
-    Pm,
-    Process,
-    Property,
-    Screen,
-    Sed,
-    System,
-    Uiautomator,
-    Wm,
-}
+type Program = for<'a, 'b> fn(&'a mut Call<'b>) -> BoxFuture<'a, CommandResult>;
 
-/// Every program but the shell's own.
-const PROGRAMS: &[(&str, Family)] = &[
-    ("am", Family::Am),
-    ("app_process", Family::Agent),
-    ("app_process32", Family::Agent),
-    ("app_process64", Family::Agent),
-    ("appops", Family::Cmd),
-    ("base64", Family::Checksum),
-    ("basename", Family::File),
-    ("bmgr", Family::Cmd),
-    ("cat", Family::Filter),
-    ("chgrp", Family::File),
-    ("chmod", Family::File),
-    ("chown", Family::File),
-    ("cksum", Family::Checksum),
-    ("cmd", Family::Cmd),
-    ("cmp", Family::Filter),
-    ("content", Family::Content),
-    ("cp", Family::File),
-    ("cut", Family::Filter),
-    ("date", Family::System),
-    ("dd", Family::Filter),
-    ("device_config", Family::Property),
-    ("df", Family::System),
-    ("dirname", Family::File),
-    ("dmesg", Family::System),
-    ("du", Family::List),
-    ("dumpsys", Family::Dumpsys),
-    ("egrep", Family::Filter),
-    ("env", Family::Process),
-    ("expr", Family::System),
-    ("fgrep", Family::Filter),
-    ("file", Family::List),
-    ("find", Family::List),
-    ("free", Family::System),
-    ("getenforce", Family::System),
-    ("getprop", Family::Property),
-    ("grep", Family::Filter),
-    ("groups", Family::System),
-    ("head", Family::Filter),
-    ("hostname", Family::System),
-    ("id", Family::System),
-    ("ifconfig", Family::Net),
-    ("ime", Family::Cmd),
-    ("input", Family::Input),
-    ("ip", Family::Net),
-    ("keyevent", Family::Input),
-    ("kill", Family::Process),
-    ("killall", Family::Process),
-    ("ln", Family::File),
-    ("locksettings", Family::Cmd),
-    ("log", Family::Logcat),
-    ("logcat", Family::Logcat),
-    ("ls", Family::List),
-    ("md5", Family::Checksum),
-    ("md5sum", Family::Checksum),
-    ("mkdir", Family::File),
-    ("mktemp", Family::File),
-    ("monkey", Family::Am),
-    ("mount", Family::System),
-    ("mv", Family::File),
-    ("nc", Family::Net),
-    ("netcat", Family::Net),
-    ("netstat", Family::Net),
-    ("nice", Family::Process),
-    ("nl", Family::Filter),
-    ("nohup", Family::Process),
-    ("nproc", Family::System),
-    ("paste", Family::Filter),
-    ("pgrep", Family::Process),
-    ("pidof", Family::Process),
-    ("ping", Family::Net),
-    ("pkill", Family::Process),
-    ("pm", Family::Pm),
-    ("printenv", Family::Process),
-    ("ps", Family::Process),
-    ("readlink", Family::File),
-    ("realpath", Family::File),
-    ("reboot", Family::System),
-    ("remount", Family::System),
-    ("renice", Family::System),
-    ("rev", Family::Filter),
-    ("rm", Family::File),
-    ("rmdir", Family::File),
-    ("run-as", Family::Process),
-    ("screencap", Family::Screen),
-    ("screenrecord", Family::Screen),
-    ("sed", Family::Sed),
-    ("seq", Family::System),
-    ("service", Family::System),
-    ("setenforce", Family::System),
-    ("setprop", Family::Property),
-    ("setsid", Family::Process),
-    ("settings", Family::Property),
-    ("sh", Family::Process),
-    ("sha1sum", Family::Checksum),
-    ("sha256sum", Family::Checksum),
-    ("sleep", Family::System),
-    ("sort", Family::Filter),
-    ("start", Family::System),
-    ("stat", Family::List),
-    ("stop", Family::System),
-    ("su", Family::Process),
-    ("svc", Family::Cmd),
-    ("sync", Family::System),
-    ("tac", Family::Filter),
-    ("tail", Family::Filter),
-    ("tee", Family::Filter),
-    ("timeout", Family::Process),
-    ("top", Family::Process),
-    ("touch", Family::File),
-    ("toybox", Family::Process),
-    ("tr", Family::Filter),
-    ("truncate", Family::File),
-    ("tty", Family::System),
-    ("uiautomator", Family::Uiautomator),
-    ("uname", Family::System),
-    ("uniq", Family::Filter),
-    ("uptime", Family::System),
-    ("usleep", Family::System),
-    ("vmstat", Family::System),
-    ("wc", Family::Filter),
-    ("which", Family::File),
-    ("whoami", Family::System),
-    ("wm", Family::Wm),
-    ("xargs", Family::Process),
-    ("xxd", Family::Checksum),
-    ("yes", Family::System),
+/// Every program but the shell's own and those whose answers are recorded. Each future is boxed:
+/// together they would be large, and every call would pay for it.
+const PROGRAMS: &[(&str, Program)] = &[
+    ("am", |call| am::run(call).boxed()),
+    ("app_process", |call| agent::run(call).boxed()),
+    ("cat", |call| filter::cat(call).boxed()),
+    ("chmod", |call| file::chmod(call).boxed()),
+    ("cmd", |call| cmd::run(call).boxed()),
+    ("content", |call| content::run(call).boxed()),
+    ("cp", |call| file::move_or_copy(call).boxed()),
+    ("cut", |call| filter::cut(call).boxed()),
+    ("date", |call| system::date(call).boxed()),
+    ("dumpsys", |call| dumpsys::run(call).boxed()),
+    ("getprop", |call| property::getprop(call).boxed()),
+    ("grep", |call| filter::grep(call).boxed()),
+    ("id", |call| system::id(call).boxed()),
+    ("ime", |call| ime::run(call).boxed()),
+    ("input", |call| input::run(call).boxed()),
+    ("kill", |call| process::kill(call).boxed()),
+    ("log", |call| logcat::log(call).boxed()),
+    ("logcat", |call| logcat::run(call).boxed()),
+    ("ls", |call| list::ls(call).boxed()),
+    ("md5", |call| filter::md5sum(call).boxed()),
+    ("md5sum", |call| filter::md5sum(call).boxed()),
+    ("mkdir", |call| file::mkdir(call).boxed()),
+    ("monkey", |call| am::monkey(call).boxed()),
+    ("mv", |call| file::move_or_copy(call).boxed()),
+    ("nc", |call| nc::run(call).boxed()),
+    ("nohup", |call| process::nohup(call).boxed()),
+    ("pgrep", |call| process::pgrep(call).boxed()),
+    ("pidof", |call| process::pidof(call).boxed()),
+    ("pkill", |call| process::pkill(call).boxed()),
+    ("pm", |call| pm::run(call).boxed()),
+    ("ps", |call| process::ps(call).boxed()),
+    ("reboot", |call| system::reboot(call).boxed()),
+    ("remount", |call| system::remount(call).boxed()),
+    ("rm", |call| file::rm(call).boxed()),
+    ("run-as", |call| process::run_as(call).boxed()),
+    ("screencap", |call| screen::screencap(call).boxed()),
+    ("screenrecord", |call| screen::screenrecord(call).boxed()),
+    ("seq", |call| system::seq(call).boxed()),
+    ("settings", |call| property::settings(call).boxed()),
+    ("sh", |call| process::sh(call).boxed()),
+    ("sleep", |call| system::sleep(call).boxed()),
+    ("svc", |call| cmd::svc(call).boxed()),
+    ("touch", |call| file::touch(call).boxed()),
+    ("toybox", |call| process::toybox(call).boxed()),
+    ("uiautomator", |call| uiautomator::run(call).boxed()),
+    ("wc", |call| filter::wc(call).boxed()),
+    ("which", |call| system::which(call).boxed()),
+    ("wm", |call| wm::run(call).boxed()),
 ];
 
-/// The names of all programs, in order.
+/// The names of all programs.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     PROGRAMS.iter().map(|(name, _)| *name)
 }
 
 /// Whether there is a program of that name.
 pub(super) fn is_known(name: &str) -> bool {
-    family_of(name).is_some()
+    names().any(|known| known == name)
 }
-
-fn family_of(name: &str) -> Option<Family> {
-    let index = PROGRAMS
-        .binary_search_by(|(known, _)| (*known).cmp(name))
-        .ok()?;
-    PROGRAMS.get(index).map(|(_, family)| *family)
-}
-
-/// Directories programs are found in.
-const BIN: [&str; 4] = ["/system/bin/", "/bin/", "/system/xbin/", "/vendor/bin/"];
 
 /// Runs one of the shell's own commands, a program, or a script.
-pub(super) async fn run(shell: &mut Shell, args: &[String], io: &Io) -> Result<i32, Flow> {
+pub(super) async fn run(shell: &mut Shell, args: &[String], io: &Io) -> CommandResult {
     let Some(name) = args.first() else {
         return Ok(0);
     };
     if let Some(result) = builtin::run(shell, args, io).await {
         return result;
     }
-    let short = BIN
-        .iter()
-        .find_map(|dir| name.strip_prefix(dir))
-        .unwrap_or(name);
-    if let Some(family) = family_of(short) {
+    let short = name.strip_prefix("/system/bin/").unwrap_or(name);
+    let program = PROGRAMS.iter().find(|(known, _)| *known == short);
+    if program.is_some() || recorded::is_program(short) {
         let mut args = args.to_vec();
         short.clone_into(&mut args[0]);
-        return Ok(run_program(shell, family, &args, io).await);
+        return Ok(run_program(shell, program.map(|(_, run)| *run), &args, io).await);
     }
     if name.contains('/') {
-        return Ok(run_file(shell, args, io).await?);
+        return run_file(shell, args, io).await;
     }
     shell.android.device().note_unhandled(&args.join(" "));
-    shell
-        .complain(io, &format!("{name}: inaccessible or not found"))
-        .await?;
+    let message = format!("{name}: inaccessible or not found");
+    shell.complain(io, &message).await?;
     Ok(127)
 }
 
-async fn run_program(shell: &mut Shell, family: Family, args: &[String], io: &Io) -> i32 {
+async fn run_program(shell: &mut Shell, program: Option<Program>, args: &[String], io: &Io) -> i32 {
     let line = args.join(" ");
     let android = shell.android.clone();
     let faults = android.device().fire_faults(Event::Command(&line));
@@ -346,18 +243,14 @@ async fn run_program(shell: &mut Shell, family: Family, args: &[String], io: &Io
         for fault in faults {
             match fault {
                 Fault::Delay(time) => android.device().sleep(time.0).await,
-                Fault::Fail(text) => {
-                    call.err(format!("{text}\n")).await?;
-                    return Ok(1);
-                }
+                Fault::Fail(text) => return call.refuse(text + "\n", 1).await,
                 Fault::Answer {
                     stdout,
                     stderr,
                     exit,
                 } => {
                     call.out(stdout).await?;
-                    call.err(stderr).await?;
-                    return Ok(i32::from(exit));
+                    return call.refuse(stderr, i32::from(exit)).await;
                 }
                 Fault::Ignore => return Ok(0),
                 Fault::NoFocus(time) => android.lose_focus(time.0),
@@ -366,7 +259,17 @@ async fn run_program(shell: &mut Shell, family: Family, args: &[String], io: &Io
                 other => call.faults.push(other),
             }
         }
-        run_family(family, &mut call).await
+        match (recorded::answer(args), program) {
+            (Some(answer), _) => {
+                let text = android.fill(answer.text);
+                call.end(text, answer.code).await
+            }
+            (None, Some(program)) => program(&mut call).await,
+            (None, None) => {
+                call.unhandled();
+                Ok(0)
+            }
+        }
     };
     tokio::select! {
         result = running => result.unwrap_or_else(|stop| stop.0),
@@ -378,70 +281,27 @@ async fn run_program(shell: &mut Shell, family: Family, args: &[String], io: &Io
     }
 }
 
-/// Each family's future is boxed: together they would be large, and every call would pay for it.
-fn run_family<'b>(family: Family, call: &'b mut Call<'_>) -> BoxFuture<'b, CommandResult> {
-    match family {
-        Family::Agent => agent::run(call).boxed(),
-        Family::Am => am::run(call).boxed(),
-        Family::Checksum => checksum::run(call).boxed(),
-        Family::Cmd => cmd::run(call).boxed(),
-        Family::Content => content::run(call).boxed(),
-        Family::Dumpsys => dumpsys::run(call).boxed(),
-        Family::File => file::run(call).boxed(),
-        Family::Filter => filter::run(call).boxed(),
-        Family::Input => input::run(call).boxed(),
-        Family::List => list::run(call).boxed(),
-        Family::Logcat => logcat::run(call).boxed(),
-        Family::Net => net::run(call).boxed(),
-        Family::Pm => pm::run(call).boxed(),
-        Family::Process => process::run(call).boxed(),
-        Family::Property => property::run(call).boxed(),
-        Family::Screen => screen::run(call).boxed(),
-        Family::Sed => sed::run(call).boxed(),
-        Family::System => system::run(call).boxed(),
-        Family::Uiautomator => uiautomator::run(call).boxed(),
-        Family::Wm => wm::run(call).boxed(),
-    }
-}
-
 /// Runs a file: a script as the shell would, anything else not at all.
-async fn run_file(shell: &mut Shell, args: &[String], io: &Io) -> Result<i32, Stop> {
+async fn run_file(shell: &mut Shell, args: &[String], io: &Io) -> CommandResult {
     let name = &args[0];
     let meta = shell.real_path(name).ok().and_then(|real| {
         let files = crate::android::lock(&shell.android.files);
         files.meta(&real)
     });
-    let Some(meta) = meta else {
-        shell
-            .complain(io, &format!("{name}: inaccessible or not found"))
-            .await?;
-        return Ok(127);
-    };
-    if meta.is_dir() || meta.mode & 0o111 == 0 {
-        shell
-            .complain(io, &format!("{name}: can't execute: Permission denied"))
-            .await?;
-        return Ok(126);
-    }
     let text = shell.read_file(name, 256 * 1024).unwrap_or_default();
-    if text.starts_with(b"\x7fELF") || text.contains(&0) {
-        shell.android.device().note_unhandled(&args.join(" "));
-        let message = format!("{name}: not executable: 64-bit ELF file");
-        shell.complain(io, &message).await?;
-        return Ok(126);
-    }
-    let mut script = shell.clone();
-    script.arguments = args[1..].to_vec();
-    script.depth += 1;
-    Ok(Box::pin(script.run_text(&String::from_utf8_lossy(&text), io)).await)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_programs_are_in_order_so_that_they_are_found() {
-        assert!(PROGRAMS.windows(2).all(|pair| pair[0].0 < pair[1].0));
-    }
+    let (why, code) = match meta {
+        None => ("inaccessible or not found", 127),
+        Some(meta) if meta.is_dir() || meta.mode & 0o111 == 0 => {
+            ("can't execute: Permission denied", 126)
+        }
+        Some(_) if text.contains(&0) => ("not executable: 64-bit ELF file", 126),
+        Some(_) => {
+            let mut script = shell.copy();
+            script.arguments = args[1..].to_vec();
+            return Ok(Box::pin(script.run_text(&String::from_utf8_lossy(&text), io)).await);
+        }
+    };
+    shell.android.device().note_unhandled(&args.join(" "));
+    shell.complain(io, &format!("{name}: {why}")).await?;
+    Ok(code)
 }

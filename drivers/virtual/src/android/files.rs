@@ -2,13 +2,12 @@
 //!
 //! Knows who may write where, and nothing of what commands do with files.
 
-mod layout;
-
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
 
-use self::layout::{DEVICES, DIRS, LINKS, MADE_UP};
 use crate::android::blobs::Blob;
+use crate::android::recorded;
 
 /// The longest path, in bytes.
 pub const MAX_PATH: usize = 1024;
@@ -45,39 +44,32 @@ pub enum Errno {
 }
 
 impl Errno {
-    /// Linux' number, as sync answers carry it.
-    pub const fn number(self) -> u32 {
+    /// Linux' number, as sync answers carry it, and its words.
+    const fn parts(self) -> (u32, &'static str) {
         match self {
-            Self::NoEntry => 2,
-            Self::Denied => 13,
-            Self::Exists => 17,
-            Self::NotDirectory => 20,
-            Self::IsDirectory => 21,
-            Self::Invalid => 22,
-            Self::NoSpace => 28,
-            Self::ReadOnly => 30,
-            Self::NameTooLong => 36,
-            Self::NotEmpty => 39,
-            Self::TooManyLinks => 40,
+            Self::NoEntry => (2, "No such file or directory"),
+            Self::Denied => (13, "Permission denied"),
+            Self::Exists => (17, "File exists"),
+            Self::NotDirectory => (20, "Not a directory"),
+            Self::IsDirectory => (21, "Is a directory"),
+            Self::Invalid => (22, "Invalid argument"),
+            Self::NoSpace => (28, "No space left on device"),
+            Self::ReadOnly => (30, "Read-only file system"),
+            Self::NameTooLong => (36, "File name too long"),
+            Self::NotEmpty => (39, "Directory not empty"),
+            Self::TooManyLinks => (40, "Too many symbolic links encountered"),
         }
+    }
+
+    /// Linux' number.
+    pub const fn number(self) -> u32 {
+        self.parts().0
     }
 }
 
 impl fmt::Display for Errno {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoEntry => "No such file or directory",
-            Self::Denied => "Permission denied",
-            Self::Exists => "File exists",
-            Self::NotDirectory => "Not a directory",
-            Self::IsDirectory => "Is a directory",
-            Self::Invalid => "Invalid argument",
-            Self::NoSpace => "No space left on device",
-            Self::ReadOnly => "Read-only file system",
-            Self::NameTooLong => "File name too long",
-            Self::NotEmpty => "Directory not empty",
-            Self::TooManyLinks => "Too many symbolic links encountered",
-        })
+        f.write_str(self.parts().1)
     }
 }
 
@@ -90,6 +82,26 @@ pub enum FileUser {
     Root,
     /// An app, as `run-as` is; it has its own directory.
     App(String),
+}
+
+impl FileUser {
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Shell => "shell",
+            Self::Root => "root",
+            Self::App(_) => "u0_a200",
+        }
+    }
+
+    /// Its number.
+    pub const fn uid(&self) -> u32 {
+        match self {
+            Self::Shell => 2000,
+            Self::Root => 0,
+            Self::App(_) => 10_200,
+        }
+    }
 }
 
 /// What is known of a file without reading it.
@@ -119,6 +131,36 @@ enum Node {
     File { blob: Blob, mode: u32, mtime: i64 },
     Dir { mtime: i64 },
     Link { target: String },
+}
+
+/// What every phone has on its disks from the beginning.
+enum Fixed {
+    Dir,
+    Link(&'static str),
+    Device,
+    /// A file whose content the device makes up when it is read.
+    MadeUp,
+    Program,
+}
+
+static SKELETON: LazyLock<BTreeMap<String, Fixed>> = LazyLock::new(|| {
+    let owned = |path: &str| path.to_owned();
+    let dirs = recorded::table("directories").map(|path| (owned(path), Fixed::Dir));
+    let devices = recorded::table("devices").map(|path| (owned(path), Fixed::Device));
+    let made_up = recorded::files().map(|path| (owned(path), Fixed::MadeUp));
+    let links = recorded::table("links").filter_map(|line| {
+        let (path, target) = line.split_once(' ')?;
+        Some((owned(path), Fixed::Link(target)))
+    });
+    let programs = crate::android::commands::names();
+    let programs = programs.map(|name| (format!("/system/bin/{name}"), Fixed::Program));
+    (dirs.chain(devices).chain(made_up).chain(links))
+        .chain(programs)
+        .collect()
+});
+
+fn is_device(path: &str) -> bool {
+    matches!(SKELETON.get(path), Some(Fixed::Device))
 }
 
 /// The files of one device.
@@ -214,15 +256,14 @@ impl Files {
         match self.written.get(path) {
             Some(Node::Link { target }) => Some(target),
             Some(Node::File { .. } | Node::Dir { .. }) => None,
-            None => LINKS
-                .iter()
-                .find(|(link, _)| *link == path)
-                .map(|(_, target)| *target),
+            None => match SKELETON.get(path)? {
+                Fixed::Link(target) => Some(target),
+                Fixed::Dir | Fixed::Device | Fixed::MadeUp | Fixed::Program => None,
+            },
         }
     }
 
-    /// What is known of the file at this real path. `made_up` tells the size of files the device
-    /// makes up.
+    /// What is known of the file at this real path.
     pub fn meta(&self, path: &str) -> Option<Meta> {
         let meta = |mode, size, mtime, uid| Meta {
             mode,
@@ -242,26 +283,19 @@ impl Files {
             }
             None => {}
         }
-        if DIRS.contains(&path) {
-            let mode = if is_under(path, "/data/local/tmp") || is_under(path, "/storage/emulated/0")
-            {
-                0o771
-            } else {
-                0o755
-            };
-            return Some(meta(DIRECTORY | mode, 4096, BUILT, mine));
-        }
-        if let Some((_, target)) = LINKS.iter().find(|(link, _)| *link == path) {
-            return Some(meta(LINK | 0o777, target.len() as u64, BUILT, 0));
-        }
-        if DEVICES.contains(&path) {
-            return Some(meta(DEVICE | 0o666, 0, BUILT, 0));
-        }
-        if MADE_UP.contains(&path) {
-            return Some(meta(REGULAR | 0o444, 0, BUILT, 0));
-        }
-        let command = path.strip_prefix("/system/bin/")?;
-        crate::android::commands::is_known(command).then(|| meta(REGULAR | 0o755, 68_936, BUILT, 0))
+        let is_free = is_under(path, "/data/local/tmp") || is_under(path, "/storage/emulated/0");
+        Some(match SKELETON.get(path)? {
+            Fixed::Dir => meta(
+                DIRECTORY | if is_free { 0o771 } else { 0o755 },
+                4096,
+                BUILT,
+                mine,
+            ),
+            Fixed::Link(target) => meta(LINK | 0o777, target.len() as u64, BUILT, 0),
+            Fixed::Device => meta(DEVICE | 0o666, 0, BUILT, 0),
+            Fixed::MadeUp => meta(REGULAR | 0o444, 0, BUILT, 0),
+            Fixed::Program => meta(REGULAR | 0o755, 68_936, BUILT, 0),
+        })
     }
 
     /// The names in the directory at this real path, in order.
@@ -281,21 +315,15 @@ impl Files {
         } else {
             format!("{path}/")
         };
-        let child = |candidate: &str| -> Option<String> {
-            let name = candidate.strip_prefix(&inside)?;
+        let child = |path: &str| {
+            let name = path.strip_prefix(&inside)?;
             (!name.is_empty() && !name.contains('/')).then(|| name.to_owned())
         };
-        let skeleton = (DIRS.iter())
-            .chain(LINKS.iter().map(|(link, _)| link))
-            .chain(DEVICES)
-            .chain(MADE_UP);
-        let mut names: Vec<String> = skeleton.filter_map(|p| child(p)).collect();
-        let from = self.written.range(inside.clone()..);
-        let written = from.take_while(|(p, _)| p.starts_with(&inside));
-        names.extend(written.filter_map(|(p, _)| child(p)));
-        if path == "/system/bin" {
-            names.extend(crate::android::commands::names().map(str::to_owned));
-        }
+        let written = self.written.range(inside.clone()..).map(|(p, _)| p);
+        let fixed = SKELETON.range(inside.clone()..).map(|(p, _)| p);
+        let written = written.take_while(|p| p.starts_with(&inside));
+        let fixed = fixed.take_while(|p| p.starts_with(&inside));
+        let mut names: Vec<String> = written.chain(fixed).filter_map(|p| child(p)).collect();
         names.sort();
         names.dedup();
         Ok(names)
@@ -326,7 +354,7 @@ impl Files {
     /// # Errors
     /// When not.
     pub fn may_write(&self, path: &str, who: &FileUser) -> Result<(), Errno> {
-        if DEVICES.contains(&path) {
+        if is_device(path) {
             return Ok(());
         }
         let system = !is_under(path, "/data") && !is_under(path, "/storage");
@@ -357,7 +385,7 @@ impl Files {
         mtime: i64,
         who: &FileUser,
     ) -> Result<(), Errno> {
-        if DEVICES.contains(&path) {
+        if is_device(path) {
             return Ok(());
         }
         // The directory is looked up before anybody asks whether it may be written.

@@ -42,7 +42,7 @@ fn banner(android: &Android) -> String {
         shape.product,
         shape.model,
         shape.product,
-        android.generation.features().join(",")
+        android.generation.features()
     )
 }
 

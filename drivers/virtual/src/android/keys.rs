@@ -1,5 +1,6 @@
 //! Android's key codes and what they do. Source: `android.view.KeyEvent`.
 
+use crate::android::recorded;
 use crate::world::Key;
 
 /// What a key does.
@@ -15,59 +16,32 @@ pub enum Stroke {
     Shift,
 }
 
-/// Number and name of a key, and what it does.
-const KEYS: &[(u32, &str, Stroke)] = &[
-    (3, "HOME", Stroke::Does(Key::Home)),
-    (4, "BACK", Stroke::Does(Key::Back)),
-    (17, "STAR", Stroke::Types('*')),
-    (18, "POUND", Stroke::Types('#')),
-    (19, "DPAD_UP", Stroke::Does(Key::Other)),
-    (20, "DPAD_DOWN", Stroke::Does(Key::Other)),
-    (21, "DPAD_LEFT", Stroke::Does(Key::Other)),
-    (22, "DPAD_RIGHT", Stroke::Does(Key::Other)),
-    (23, "DPAD_CENTER", Stroke::Does(Key::Enter)),
-    (24, "VOLUME_UP", Stroke::Does(Key::Other)),
-    (25, "VOLUME_DOWN", Stroke::Does(Key::Other)),
-    (26, "POWER", Stroke::Does(Key::Power)),
-    (27, "CAMERA", Stroke::Does(Key::Other)),
-    (55, "COMMA", Stroke::Types(',')),
-    (56, "PERIOD", Stroke::Types('.')),
-    (59, "SHIFT_LEFT", Stroke::Shift),
-    (60, "SHIFT_RIGHT", Stroke::Shift),
-    (61, "TAB", Stroke::Does(Key::Tab)),
-    (62, "SPACE", Stroke::Types(' ')),
-    (66, "ENTER", Stroke::Does(Key::Enter)),
-    (67, "DEL", Stroke::Does(Key::Backspace)),
-    (68, "GRAVE", Stroke::Types('`')),
-    (69, "MINUS", Stroke::Types('-')),
-    (70, "EQUALS", Stroke::Types('=')),
-    (71, "LEFT_BRACKET", Stroke::Types('[')),
-    (72, "RIGHT_BRACKET", Stroke::Types(']')),
-    (73, "BACKSLASH", Stroke::Types('\\')),
-    (74, "SEMICOLON", Stroke::Types(';')),
-    (75, "APOSTROPHE", Stroke::Types('\'')),
-    (76, "SLASH", Stroke::Types('/')),
-    (77, "AT", Stroke::Types('@')),
-    (81, "PLUS", Stroke::Types('+')),
-    (82, "MENU", Stroke::Does(Key::Other)),
-    (84, "SEARCH", Stroke::Does(Key::Enter)),
-    (92, "PAGE_UP", Stroke::Does(Key::Other)),
-    (93, "PAGE_DOWN", Stroke::Does(Key::Other)),
-    (111, "ESCAPE", Stroke::Does(Key::Escape)),
-    (112, "FORWARD_DEL", Stroke::Does(Key::Delete)),
-    (113, "CTRL_LEFT", Stroke::Control),
-    (114, "CTRL_RIGHT", Stroke::Control),
-    (122, "MOVE_HOME", Stroke::Does(Key::Other)),
-    (123, "MOVE_END", Stroke::Does(Key::Other)),
-    (160, "NUMPAD_ENTER", Stroke::Does(Key::Enter)),
-    (164, "VOLUME_MUTE", Stroke::Does(Key::Other)),
-    (187, "APP_SWITCH", Stroke::Does(Key::Other)),
-    (223, "SLEEP", Stroke::Does(Key::Sleep)),
-    (224, "WAKEUP", Stroke::Does(Key::Wake)),
-    (277, "CUT", Stroke::Does(Key::Cut)),
-    (278, "COPY", Stroke::Does(Key::Copy)),
-    (279, "PASTE", Stroke::Does(Key::Paste)),
-];
+/// The key that `fits` says, by number and name, and what it does.
+fn find(fits: impl Fn(&str, &str) -> bool) -> Stroke {
+    let other = Stroke::Does(Key::Other);
+    let mut rows = recorded::table("keys").map(|line| line.splitn(3, ' ').collect::<Vec<_>>());
+    let found = rows.find(|row| matches!(row.as_slice(), [code, name, _] if fits(code, name)));
+    let does = found.and_then(|row| row.get(2).copied());
+    does.map_or(other, |does| match does {
+        "Home" => Stroke::Does(Key::Home),
+        "Back" => Stroke::Does(Key::Back),
+        "Enter" => Stroke::Does(Key::Enter),
+        "Power" => Stroke::Does(Key::Power),
+        "Tab" => Stroke::Does(Key::Tab),
+        "Backspace" => Stroke::Does(Key::Backspace),
+        "Delete" => Stroke::Does(Key::Delete),
+        "Escape" => Stroke::Does(Key::Escape),
+        "Sleep" => Stroke::Does(Key::Sleep),
+        "Wake" => Stroke::Does(Key::Wake),
+        "Cut" => Stroke::Does(Key::Cut),
+        "Copy" => Stroke::Does(Key::Copy),
+        "Paste" => Stroke::Does(Key::Paste),
+        "Control" => Stroke::Control,
+        "Shift" => Stroke::Shift,
+        "Space" => Stroke::Types(' '),
+        text => text.chars().next().map_or(other, Stroke::Types),
+    })
+}
 
 /// The key of that number or name, with or without `KEYCODE_` in front.
 pub fn stroke_of(text: &str) -> Stroke {
@@ -81,9 +55,7 @@ pub fn stroke_of(text: &str) -> Stroke {
                 (Some(c), None) if c.is_ascii_alphanumeric() => {
                     Stroke::Types(c.to_ascii_lowercase())
                 }
-                _ => (KEYS.iter())
-                    .find(|(_, known, _)| *known == name)
-                    .map_or(Stroke::Does(Key::Other), |(_, _, stroke)| *stroke),
+                _ => find(|_, known| known == name),
             }
         }
     }
@@ -97,9 +69,7 @@ pub fn stroke_of_code(code: u32) -> Stroke {
     match code {
         7..=16 => typed('0', code - 7),
         29..=54 => typed('a', code - 29),
-        _ => (KEYS.iter())
-            .find(|(known, ..)| *known == code)
-            .map_or(Stroke::Does(Key::Other), |(_, _, stroke)| *stroke),
+        _ => find(|known, _| known == code.to_string()),
     }
 }
 

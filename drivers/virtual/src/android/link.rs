@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::android::Android;
-use crate::android::features::Features;
 use crate::android::greeting::{self, Greeting};
 use crate::android::outgoing::{Outgoing, WriteHalf};
 use crate::android::packet::{
@@ -203,12 +202,12 @@ async fn talk(
         sums,
     };
     let reading = async {
-        let features = Features::agreed(android.generation, &greeting.payload);
+        let delays = android.generation.delays_acks(&greeting.payload);
         let greeted = greeting::greet(android, &mut reader, &outgoing, faults.auth).await;
         if greeted == Greeting::Rejected {
             return;
         }
-        let acks = if features.delayed_ack() {
+        let acks = if delays {
             Acks::Delayed
         } else {
             Acks::EachWrite

@@ -25,28 +25,6 @@ pub struct Line {
 }
 
 impl Line {
-    /// As `logcat -B` writes it. Source: AOSP `log/log_read.h`, `logger_entry`.
-    pub fn binary(&self) -> Vec<u8> {
-        let level = "VDIWEF".find(self.level).unwrap_or(2) + 2;
-        let level = u8::try_from(level).unwrap_or(4);
-        let mut payload = vec![level];
-        for text in [&self.tag, &self.text] {
-            // The longest payload Android takes.
-            payload.extend(text.bytes().take(2000));
-            payload.push(0);
-        }
-        let length = u16::try_from(payload.len()).unwrap_or(u16::MAX);
-        let seconds = u32::try_from(self.at.as_secs()).unwrap_or(u32::MAX);
-        let mut entry = length.to_le_bytes().to_vec();
-        entry.extend(28_u16.to_le_bytes());
-        // Process, thread, time, buffer and user.
-        for word in [self.pid, self.pid, seconds, self.at.subsec_nanos(), 0, 1000] {
-            entry.extend(word.to_le_bytes());
-        }
-        entry.extend(payload);
-        entry
-    }
-
     /// As `logcat -v format` prints it, without the line's end.
     pub fn shown(&self, format: &str) -> String {
         let Self {
@@ -56,13 +34,11 @@ impl Line {
             pid,
             ..
         } = self;
-        let at = stamp(self.at);
+        let at = clock_text(self.at, "%m-%d %T.%N");
         match format {
             "brief" => format!("{level}/{tag}({pid:5}): {text}"),
             "raw" => text.clone(),
             "tag" => format!("{level}/{tag}: {text}"),
-            "process" => format!("{level}({pid:5}) {text}  ({tag})"),
-            "thread" => format!("{level}({pid:5}:{pid:5}) {text}"),
             "long" => format!("[ {at} {pid:5}:{pid:5} {level}/{tag} ]\n{text}\n"),
             "time" => format!("{at} {level}/{tag}({pid:5}): {text}"),
             _ => format!("{at} {pid:5} {pid:5} {level} {tag}: {text}"),
@@ -70,21 +46,50 @@ impl Line {
     }
 }
 
-/// `MM-DD hh:mm:ss.mmm` in UTC.
-fn stamp(at: Duration) -> String {
-    let date = civil(at.as_secs());
-    let rest = at.as_secs() % 86_400;
+/// A time in UTC as `date +format` shows it.
+pub fn clock_text(at: Duration, format: &str) -> String {
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const DAYS: &str = "ThuFriSatSunMonTueWed";
+    let seconds = at.as_secs();
+    let (year, month, day) = civil(seconds);
+    let rest = seconds % 86_400;
     let (h, m, s) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!(
-        "{:02}-{:02} {h:02}:{m:02}:{s:02}.{:03}",
-        date.1,
-        date.2,
-        at.subsec_millis()
-    )
+    let named = |names: &str, place: u64| {
+        let start = usize::try_from(place * 3).unwrap_or(0);
+        names.get(start..start + 3).unwrap_or("").to_owned()
+    };
+    let mut out = String::new();
+    let mut parts = format.split('%');
+    out.push_str(parts.next().unwrap_or(""));
+    for part in parts {
+        let mut rest = part.chars();
+        out.push_str(&match rest.next() {
+            Some('s') => seconds.to_string(),
+            // Thousandths of a second, with or without saying so.
+            Some('N') => format!("{:03}", at.subsec_millis()),
+            Some('3') if rest.next() == Some('N') => format!("{:03}", at.subsec_millis()),
+            Some('Y') => year.to_string(),
+            Some('m') => format!("{month:02}"),
+            Some('d') => format!("{day:02}"),
+            Some('e') => format!("{day:2}"),
+            Some('H') => format!("{h:02}"),
+            Some('M') => format!("{m:02}"),
+            Some('S') => format!("{s:02}"),
+            Some('T') => format!("{h:02}:{m:02}:{s:02}"),
+            Some('R') => format!("{h:02}:{m:02}"),
+            Some('F') => format!("{year}-{month:02}-{day:02}"),
+            Some('a') => named(DAYS, seconds / 86_400 % 7),
+            Some('b') => named(MONTHS, month - 1),
+            Some(other) => format!("%{other}"),
+            None => "%".to_owned(),
+        });
+        out.push_str(rest.as_str());
+    }
+    out
 }
 
 /// Year, month and day of a time in seconds since 1970. (Howard Hinnant's `civil_from_days`)
-pub fn civil(seconds: u64) -> (u64, u64, u64) {
+fn civil(seconds: u64) -> (u64, u64, u64) {
     let z = seconds / 86_400 + 719_468;
     let era = z / 146_097;
     let doe = z % 146_097;

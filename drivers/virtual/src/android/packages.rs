@@ -1,4 +1,4 @@
-//! Installed packages on the side of Android: their APKs, codes and test runners. Which apps are
+//! Installed packages on the side of Android: their APKs and versions. Which apps are
 //! installed, the world knows.
 
 use std::collections::BTreeMap;
@@ -11,17 +11,8 @@ use crate::app::AppId;
 use crate::faults::{Event, Fault};
 use crate::world::Installed;
 
-/// What Android keeps of a package.
-#[derive(Debug, Clone, Default)]
-pub struct Package {
-    /// Its version as the system compares it.
-    pub version_code: u64,
-    /// Test runners it brings: class and the package they test.
-    pub instrumentations: Vec<(String, String)>,
-}
-
-/// The packages that were installed by clients.
-pub type Packages = BTreeMap<String, Package>;
+/// The versions of the packages that clients installed, as the system compares them.
+pub type Packages = BTreeMap<String, u64>;
 
 /// Why an install failed, in Android's word for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,8 +113,7 @@ impl Android {
         let code = manifest.version_code.unwrap_or(1);
         let known = self.device.world(|world, _| world.installed_app(&id));
         if known.is_some() {
-            let older =
-                (lock(&self.packages).get(id.as_str())).is_some_and(|p| p.version_code > code);
+            let older = self.version_code(&id) > code;
             if mode.keeps_existing {
                 return Err(InstallError::AlreadyExists(id.0));
             }
@@ -140,11 +130,7 @@ impl Android {
                 }
             });
         }
-        let package = Package {
-            version_code: code,
-            instrumentations: manifest.instrumentations,
-        };
-        lock(&self.packages).insert(id.0.clone(), package);
+        lock(&self.packages).insert(id.0.clone(), code);
         if let Some(app) = self.device.world(|world, _| world.installed_app(&id)) {
             self.lay_out(&app, apk);
         }
@@ -167,13 +153,10 @@ impl Android {
         self.device.world(|world, now| world.uninstall(id, now))
     }
 
-    /// What Android keeps of a package.
-    pub(super) fn package(&self, id: &AppId) -> Package {
-        let known = lock(&self.packages).get(id.as_str()).cloned();
-        known.unwrap_or(Package {
-            version_code: 1,
-            instrumentations: Vec::new(),
-        })
+    /// The version of a package as the system compares it.
+    pub(super) fn version_code(&self, id: &AppId) -> u64 {
+        let known = lock(&self.packages).get(id.as_str()).copied();
+        known.unwrap_or(1)
     }
 }
 

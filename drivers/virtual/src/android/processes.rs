@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::android::{Android, lock};
+use crate::android::{Android, lock, recorded};
 
 /// A process.
 #[derive(Debug, Clone)]
@@ -30,27 +30,6 @@ pub struct Processes {
     next: u32,
     running: BTreeMap<u32, Process>,
 }
-
-/// What always runs: number, parent, user, name.
-const SYSTEM: &[(u32, u32, &str, &str)] = &[
-    (1, 0, "root", "init"),
-    (2, 0, "root", "kthreadd"),
-    (312, 1, "logd", "logd"),
-    (313, 1, "system", "servicemanager"),
-    (498, 1, "system", "surfaceflinger"),
-    (512, 1, "root", "zygote64"),
-    (533, 1, "shell", "adbd"),
-    (1180, 512, "system", "system_server"),
-    (1422, 512, "u0_a120", "com.android.systemui"),
-    (1650, 512, "u0_a96", "com.google.android.inputmethod.latin"),
-    (1701, 512, "radio", "com.android.phone"),
-    (
-        1833,
-        512,
-        "u0_a101",
-        "com.google.android.apps.nexuslauncher",
-    ),
-];
 
 impl Processes {
     /// What runs after a start.
@@ -83,10 +62,6 @@ impl Drop for Running {
 impl Android {
     /// Starts a process; it is in the list until the guard is dropped.
     pub(super) fn start_process(self: &Arc<Self>, parent: u32, name: &str, line: &str) -> Running {
-        let user = match self.who() {
-            crate::android::files::FileUser::Root => "root",
-            _ => "shell",
-        };
         let mut processes = lock(&self.processes);
         processes.next = if processes.next >= 32_000 {
             9001
@@ -101,7 +76,7 @@ impl Android {
         let process = Process {
             pid,
             parent,
-            user: user.to_owned(),
+            user: self.who().name().to_owned(),
             name: name.to_owned(),
             line: line.to_owned(),
             end: Some(end.clone()),
@@ -116,15 +91,20 @@ impl Android {
 
     /// All processes, by number.
     pub(super) fn processes(&self) -> Vec<Process> {
-        let system = SYSTEM.iter().map(|(pid, parent, user, name)| Process {
-            pid: *pid,
-            parent: *parent,
-            user: (*user).to_owned(),
-            name: (*name).to_owned(),
-            line: (*name).to_owned(),
-            end: None,
-        });
-        let mut all: Vec<Process> = system.collect();
+        // What always runs: number, parent, user, name.
+        let mut all: Vec<Process> = recorded::table("processes")
+            .filter_map(|line| {
+                let mut words = line.split(' ');
+                Some(Process {
+                    pid: words.next()?.parse().ok()?,
+                    parent: words.next()?.parse().ok()?,
+                    user: words.next()?.to_owned(),
+                    name: words.next()?.to_owned(),
+                    line: line.rsplit(' ').next()?.to_owned(),
+                    end: None,
+                })
+            })
+            .collect();
         self.device.world(|world, _| {
             all.extend((world.installed()).filter_map(|app| {
                 Some(Process {

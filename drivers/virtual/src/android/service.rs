@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use tokio::io::DuplexStream;
 
 use crate::android::link::Link;
@@ -33,8 +32,6 @@ pub(super) enum Service {
     Restarts(&'static str),
     /// Says this length-prefixed text and stays open.
     Tracks,
-    Sink,
-    Source,
 }
 
 /// The service of that name; `None` when there is none, which refuses the stream.
@@ -65,8 +62,6 @@ pub(super) fn find(android: &Arc<Android>, link: &Arc<Link>, name: &str) -> Opti
         "reconnect" => Service::Restarts("done"),
         "track-jdwp" | "track-app" | "jdwp-tracker" => Service::Tracks,
         "jdwp" if rest.is_empty() => Service::Says(debuggable(android).into_bytes()),
-        "sink" => Service::Sink,
-        "source" => Service::Source,
         _ => match ports::address_of(name) {
             Some(address) => Service::Inside(address),
             None => {
@@ -107,17 +102,8 @@ impl Service {
                 let _ = stream.send(&b"0000"[..]).await;
                 stream.ended().cancelled().await;
             }
-            Self::Sink => sink(stream).await,
-            Self::Source => {
-                let zeros = Bytes::from_static(&[0; 4096]);
-                while stream.send(zeros.clone()).await.is_ok() {}
-            }
         }
     }
-}
-
-async fn sink(mut stream: Stream) {
-    while stream.receive().await.is_some() {}
 }
 
 fn root(android: &Android) -> Service {

@@ -35,7 +35,6 @@ const MAX_CONNECTIONS: usize = 64;
 #[derive(Debug)]
 pub(super) struct Server {
     android: Arc<Android>,
-    state: parking_lot::Mutex<rpc::State>,
     /// Its process ends.
     ends: CancellationToken,
 }
@@ -66,7 +65,6 @@ pub(super) async fn run(
     };
     let server = Arc::new(Server {
         android: android.clone(),
-        state: parking_lot::Mutex::new(rpc::State::default()),
         ends: CancellationToken::new(),
     });
     // Dropped with the process, and with it every connection.

@@ -97,7 +97,7 @@ async fn root_and_unroot_restart_adbd_as_another_user() {
         assert!(said.contains("restarting adbd as root"), "{said}");
         lab.on_phone(["wait-for-device"]).await.ok();
         assert_eq!(
-            lab.shell("id -u; ls /data/data | head -1").await.ok(),
+            lab.shell("id -u; ls /data/data | grep -m 1 .").await.ok(),
             "0\ncom.android.chrome\n"
         );
         lab.on_phone(["unroot"]).await.ok();

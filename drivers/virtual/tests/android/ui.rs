@@ -102,9 +102,8 @@ async fn a_user_signs_in_over_plain_adb() {
         tap(&lab, "id/permission_allow_button").await;
         let products = tree(&lab).await;
         assert!(products.contains("text=\"Espresso 1\"") && !products.contains("Lemonade 40"));
-        lab.shell("for i in 1 2 3 4 5 6; do input swipe 540 2000 540 300 100; done")
-            .await
-            .ok();
+        let swipes = ["input swipe 540 2000 540 300 100"; 6].join("; ");
+        lab.shell(&swipes).await.ok();
         assert!(tree(&lab).await.contains("text=\"Lemonade 40\""));
         lab.end().await;
     }

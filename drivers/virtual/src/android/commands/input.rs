@@ -7,38 +7,20 @@ use crate::android::keys::{Stroke, stroke_of, with_control};
 use crate::geometry::Point;
 use crate::world::{Gesture, Pointer};
 
-const SOURCES: &[&str] = &[
-    "dpad",
-    "gamepad",
-    "joystick",
-    "keyboard",
-    "mouse",
-    "rotaryencoder",
-    "stylus",
-    "touchnavigation",
-    "touchpad",
-    "touchscreen",
-    "trackball",
-];
+/// What may stand in front: what the touch or key comes from.
+const SOURCES: &str = "dpad gamepad joystick keyboard mouse rotaryencoder stylus touchnavigation \
+                       touchpad touchscreen trackball";
 /// The longest swipe.
 const MAX_SWIPE_TIME: Duration = Duration::from_secs(600);
 
 pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
-    let args = if call.name() == "keyevent" {
-        call.args
-    } else {
-        call.rest()
-    };
-    send(call, args).await
-}
-
-/// What follows `input`.
-pub(super) async fn send(call: &mut Call<'_>, args: &[String]) -> CommandResult {
-    let mut args = args;
+    let mut args = call.rest();
     loop {
         match args.first().map(String::as_str) {
-            Some(source) if SOURCES.contains(&source) => args = &args[1..],
             Some("-d") => args = args.get(2..).unwrap_or(&[]),
+            Some(source) if SOURCES.split_whitespace().any(|known| known == source) => {
+                args = &args[1..];
+            }
             _ => break,
         }
     }
@@ -51,9 +33,8 @@ pub(super) async fn send(call: &mut Call<'_>, args: &[String]) -> CommandResult 
     };
     device.takes(time).await;
     let Some((what, args)) = args.split_first() else {
-        call.out("Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]\n")
-            .await?;
-        return Ok(255);
+        let text = "Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]\n";
+        return call.end(text, 255).await;
     };
     match what.as_str() {
         "text" => text(call, args).await,
@@ -62,25 +43,21 @@ pub(super) async fn send(call: &mut Call<'_>, args: &[String]) -> CommandResult 
             combination(call, args.iter().filter(|arg| !arg.starts_with('-'))).await;
             Ok(0)
         }
-        "tap" | "press" | "roll" => {
+        "tap" => {
             let Some([x, y]) = numbers(args)
                 .as_deref()
                 .and_then(|n| n.first_chunk().copied())
             else {
                 return bad_number(call, what, args).await;
             };
-            if what == "tap" {
-                device.touch(Gesture::Tap(point(call, x, y))).await;
-            }
+            device.touch(Gesture::Tap(point(call, x, y))).await;
             Ok(0)
         }
+        // What a ball under the screen does is not felt.
+        "press" | "roll" => Ok(0),
         "swipe" | "draganddrop" => swipe(call, what, args).await,
         "motionevent" => motion(call, args).await,
-        "scroll" => scroll(call, args).await,
-        other => {
-            call.out(format!("Unknown command: {other}\n")).await?;
-            Ok(255)
-        }
+        other => call.unknown(other).await,
     }
 }
 
@@ -97,22 +74,15 @@ fn numbers(args: &[String]) -> Option<Vec<f64>> {
 }
 
 async fn bad_number(call: &Call<'_>, what: &str, args: &[String]) -> CommandResult {
-    let text = if args.is_empty() || numbers(args).is_some() {
-        let last = args.last().map_or(what, String::as_str);
-        format!(
-            "\nException occurred while executing '{what}':\njava.lang.IllegalArgumentException: Argument expected after \"{last}\"\n"
-        )
-    } else {
-        let bad = args
-            .iter()
-            .find(|arg| arg.parse::<f64>().is_err())
-            .map_or("", String::as_str);
-        format!(
-            "\nException occurred while executing '{what}':\njava.lang.NumberFormatException: For input string: \"{bad}\"\n"
-        )
+    let bad = args.iter().find(|arg| arg.parse::<f64>().is_err());
+    let why = match bad {
+        Some(bad) => format!("NumberFormatException: For input string: \"{bad}\""),
+        None => {
+            let last = args.last().map_or(what, String::as_str);
+            format!("IllegalArgumentException: Argument expected after \"{last}\"")
+        }
     };
-    call.err(text).await?;
-    Ok(255)
+    call.throw(what, why).await
 }
 
 async fn text(call: &mut Call<'_>, args: &[String]) -> CommandResult {
@@ -122,8 +92,8 @@ async fn text(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let text = args.join(" ").replace("%s", " ");
     if !text.is_ascii() {
         // The key map has no keys for these characters.
-        call.err("\nException occurred while executing 'text':\njava.lang.NullPointerException: Attempt to get length of null array\n\tat com.android.server.input.InputShellCommand.sendText(InputShellCommand.java:301)\n").await?;
-        return Ok(255);
+        let why = "NullPointerException: Attempt to get length of null array\n\tat com.android.server.input.InputShellCommand.sendText(InputShellCommand.java:301)";
+        return call.throw("text", why).await;
     }
     call.shell.android.device().type_text(&text).await;
     Ok(0)
@@ -211,30 +181,9 @@ async fn motion(call: &mut Call<'_>, args: &[String]) -> CommandResult {
             device.pointer(Pointer::Cancel).await;
         }
         other => {
-            call.err(format!("\nException occurred while executing 'motionevent':\njava.lang.IllegalArgumentException: Unknown action: {other}\n")).await?;
-            return Ok(255);
+            let why = format!("IllegalArgumentException: Unknown action: {other}");
+            return call.throw("motionevent", why).await;
         }
     }
-    Ok(0)
-}
-
-/// `input scroll X Y --axis VSCROLL,VALUE`
-async fn scroll(call: &mut Call<'_>, args: &[String]) -> CommandResult {
-    let Some([x, y]) = args
-        .get(..2)
-        .and_then(numbers)
-        .and_then(|n| n.first_chunk().copied())
-    else {
-        return bad_number(call, "scroll", args).await;
-    };
-    let axis = args.iter().find_map(|arg| arg.strip_prefix("VSCROLL,"));
-    let notches: f64 = axis.and_then(|value| value.parse().ok()).unwrap_or(0.0);
-    let from = point(call, x, y);
-    let to = Point::new(from.x, from.y + notches * 64.0);
-    call.shell
-        .android
-        .device()
-        .touch(Gesture::Swipe { from, to })
-        .await;
     Ok(0)
 }

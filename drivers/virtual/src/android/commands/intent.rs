@@ -19,8 +19,6 @@ pub(super) struct Intent {
     pub waits: bool,
     /// `-S`
     pub stops_first: bool,
-    /// `-R`
-    pub repeat: u32,
     /// `--brief`
     pub brief: bool,
 }
@@ -57,30 +55,11 @@ impl Intent {
                 "-f" => intent.flags = value(),
                 "-W" => intent.waits = true,
                 "-S" => intent.stops_first = true,
-                "-R" => intent.repeat = value().and_then(|n| n.parse().ok()).unwrap_or(1),
                 "--brief" => intent.brief = true,
-                "--user"
-                | "--display"
-                | "-P"
-                | "-i"
-                | "--windowingMode"
-                | "--activityType"
-                | "--task"
-                | "--start-profiler"
-                | "--sampling"
-                | "--attach-agent"
-                | "--receiver-permission"
-                | "--query-flags" => {
-                    value();
-                }
-                "-e" | "--es" | "--ez" | "--ei" | "--el" | "--ef" | "--eu" | "--ecn" | "--eia"
-                | "--eial" | "--ela" | "--elal" | "--efa" | "--efal" | "--esa" | "--esal" => {
+                "--user" | "--display" => drop(value()),
+                "-e" | "--es" | "--ez" | "--ei" | "--el" | "--ef" => {
                     intent.extras = true;
                     value();
-                    value();
-                }
-                "--esn" => {
-                    intent.extras = true;
                     value();
                 }
                 flag if flag.starts_with('-') => {}
@@ -104,46 +83,33 @@ impl Intent {
     }
 
     /// Whether nothing was said about where it leads.
-    pub const fn is_empty(&self) -> bool {
-        self.action.is_none()
-            && self.data.is_none()
-            && self.mime.is_none()
-            && self.package.is_none()
-            && self.component.is_none()
-            && self.categories.is_empty()
+    pub fn is_empty(&self) -> bool {
+        self.shown() == "Intent {  }"
     }
 
     /// As `Intent.toString` writes it.
     pub fn shown(&self) -> String {
-        let mut parts = Vec::new();
-        if let Some(action) = &self.action {
-            parts.push(format!("act={action}"));
-        }
-        if !self.categories.is_empty() {
-            parts.push(format!("cat=[{}]", self.categories.join(",")));
-        }
-        if let Some(data) = &self.data {
-            parts.push(format!("dat={}", shortened(data)));
-        }
-        if let Some(mime) = &self.mime {
-            parts.push(format!("typ={mime}"));
-        }
-        if let Some(flags) = &self.flags {
-            let number = flags.strip_prefix("0x").map_or_else(
-                || flags.parse().ok(),
-                |hex| u32::from_str_radix(hex, 16).ok(),
-            );
-            parts.push(format!("flg=0x{:x}", number.unwrap_or(0)));
-        }
-        if let Some(package) = &self.package {
-            parts.push(format!("pkg={package}"));
-        }
-        if let Some((package, class)) = &self.component {
-            parts.push(format!("cmp={}", short(package, class)));
-        }
-        if self.extras {
-            parts.push("(has extras)".to_owned());
-        }
+        let flags = self.flags.as_ref().map(|flags| {
+            let hex = flags.strip_prefix("0x");
+            let number = match hex {
+                Some(hex) => u32::from_str_radix(hex, 16),
+                None => flags.parse(),
+            };
+            format!("flg=0x{:x}", number.unwrap_or(0))
+        });
+        let categories = (!self.categories.is_empty()).then(|| self.categories.join(","));
+        let component = self.component.as_ref();
+        let parts = [
+            self.action.as_ref().map(|action| format!("act={action}")),
+            categories.map(|categories| format!("cat=[{categories}]")),
+            (self.data.as_ref()).map(|data| format!("dat={}", shortened(data))),
+            self.mime.as_ref().map(|mime| format!("typ={mime}")),
+            flags,
+            (self.package.as_ref()).map(|package| format!("pkg={package}")),
+            component.map(|(package, class)| format!("cmp={}", short(package, class))),
+            self.extras.then(|| "(has extras)".to_owned()),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
         format!("Intent {{ {} }}", parts.join(" "))
     }
 
@@ -195,7 +161,7 @@ fn main_of(android: &Android, package: &AppId) -> IntentTarget {
 }
 
 /// `pkg/.Class` or `pkg/full.Class`.
-pub(super) fn component(text: &str) -> Option<(AppId, String)> {
+fn component(text: &str) -> Option<(AppId, String)> {
     let (package, class) = text.split_once('/')?;
     let class = match class.strip_prefix('.') {
         Some(_) => format!("{package}{class}"),
@@ -205,7 +171,7 @@ pub(super) fn component(text: &str) -> Option<(AppId, String)> {
 }
 
 /// `pkg/.Class` where the class lies in the package.
-pub(super) fn short(package: &AppId, class: &str) -> String {
+pub(in crate::android) fn short(package: &AppId, class: &str) -> String {
     match class.strip_prefix(package.as_str()) {
         Some(rest) if rest.starts_with('.') => format!("{package}/{rest}"),
         _ => format!("{package}/{class}"),

@@ -70,6 +70,13 @@ impl Options {
         self.flags.contains_key(name)
     }
 
+    /// Whether only these single letters were given.
+    pub fn has_only(&self, letters: &str) -> bool {
+        self.flags
+            .keys()
+            .all(|flag| letters.contains(flag.as_str()))
+    }
+
     /// Whether any of the single letters was given.
     pub fn any(&self, letters: &str) -> bool {
         letters.chars().any(|letter| self.has(&letter.to_string()))

@@ -12,19 +12,12 @@ use crate::faults::{Event, Fault};
 const DEFAULT_FILE: &str = "/sdcard/window_dump.xml";
 
 pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
-    match call.arg(1) {
-        Some("dump") => dump(call).await,
-        Some("runtest" | "events") => {
-            call.unhandled();
-            call.err("Error: not supported by this virtual device\n")
-                .await?;
-            Ok(1)
-        }
-        _ => {
-            call.err("Usage: uiautomator <subcommand> [options]\n\nAvailable subcommands:\n\nhelp: displays help message\n\nruntest: executes UI automation tests\n\ndump: creates an XML dump of current UI hierarchy\n\nevents: prints out accessibility events until terminated\n").await?;
-            Ok(1)
-        }
+    if call.arg(1) == Some("dump") {
+        return dump(call).await;
     }
+    call.unhandled();
+    let text = "Usage: uiautomator <subcommand> [options]\n\nAvailable subcommands:\n\nhelp: displays help message\n\nruntest: executes UI automation tests\n\ndump: creates an XML dump of current UI hierarchy\n\nevents: prints out accessibility events until terminated\n";
+    call.refuse(text, 1).await
 }
 
 async fn dump(call: &mut Call<'_>) -> CommandResult {
@@ -35,8 +28,7 @@ async fn dump(call: &mut Call<'_>) -> CommandResult {
     let latency = device.latency();
     // Only one may use UiAutomation; whoever comes second does not survive it.
     let Some(_claim) = android.claim_automation() else {
-        call.err("Killed \n").await?;
-        return Ok(137);
+        return call.refuse("Killed \n", 137).await;
     };
     device.takes(latency.dump).await;
     let mut faults = device.fire_faults(Event::Tree("uiautomator"));
@@ -48,17 +40,14 @@ async fn dump(call: &mut Call<'_>) -> CommandResult {
     }
     let injected = |wanted: &Fault| faults.contains(wanted);
     if injected(&Fault::UiAutomationTaken) {
-        call.err("Killed \n").await?;
-        return Ok(137);
+        return call.refuse("Killed \n", 137).await;
     }
     if injected(&Fault::NotIdle) || !wait_for_quiet(call).await {
-        call.err("ERROR: could not get idle state.\n").await?;
-        return Ok(0);
+        return call.refuse("ERROR: could not get idle state.\n", 0).await;
     }
     if injected(&Fault::NullRoot) || android.device().world(|world, _| world.starting()) {
-        call.err("ERROR: null root node returned by UiTestAutomationBridge.\n")
-            .await?;
-        return Ok(0);
+        let text = "ERROR: null root node returned by UiTestAutomationBridge.\n";
+        return call.refuse(text, 0).await;
     }
     let snapshot = android.faulty_snapshot(&faults);
     let rotation = snapshot.rotation.number();
@@ -76,9 +65,7 @@ async fn dump(call: &mut Call<'_>) -> CommandResult {
         output.write(xml).await?;
     }
     // The typing error is the platform's.
-    call.out(format!("UI hierchary dumped to: {path}\n"))
-        .await?;
-    Ok(0)
+    call.say(format!("UI hierchary dumped to: {path}\n")).await
 }
 
 /// Cuts a text short, where a fault says so.

@@ -1,6 +1,6 @@
 //! What a shell remembers between commands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::android::Android;
 use crate::android::files::FileUser;
-use crate::android::shell::syntax::Command;
 
 /// The most variables of one shell.
 const MAX_VARIABLES: usize = 4096;
@@ -49,138 +48,81 @@ pub struct Shell {
     pub who: FileUser,
     pub pid: u32,
     pub cwd: String,
-    /// Shared until one is changed: most shells run one command and end.
-    variables: Arc<Variables>,
-    pub functions: BTreeMap<String, Command>,
+    /// What was set; other variables have the values that adbd gives them.
+    variables: BTreeMap<String, String>,
     /// `$1` and on.
     pub arguments: Vec<String>,
     /// `$?`
     pub status: i32,
-    /// `$!`
-    pub last_background: Option<u32>,
-    /// Whether a failing command ends the shell. (`set -e`)
-    pub exit_on_error: bool,
-    /// How deep calls of functions, brackets and `eval` are nested.
+    /// How deep brackets and scripts are nested.
     pub depth: u32,
     pub immunity: Immunity,
-    /// What runs when the shell ends. (`trap … EXIT`)
-    pub exit_trap: Option<String>,
-}
-
-/// The variables of a shell.
-#[derive(Debug, Clone, Default)]
-pub struct Variables {
-    values: BTreeMap<String, String>,
-    exported: BTreeSet<String>,
-}
-
-impl Variables {
-    fn preset(user: &str, host: &str) -> Self {
-        let preset = [
-            (
-                "PATH",
-                "/product/bin:/apex/com.android.runtime/bin:/system/bin:/system/xbin:/vendor/bin",
-            ),
-            ("HOME", "/"),
-            ("SHELL", "/bin/sh"),
-            ("USER", user),
-            ("LOGNAME", user),
-            ("HOSTNAME", host),
-            ("ANDROID_ROOT", "/system"),
-            ("ANDROID_DATA", "/data"),
-            ("ANDROID_STORAGE", "/storage"),
-            ("EXTERNAL_STORAGE", "/sdcard"),
-            ("TMPDIR", "/data/local/tmp"),
-            ("TERM", "xterm-256color"),
-        ];
-        let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        Self {
-            values: preset.map(own).into(),
-            exported: preset.map(|(name, _)| name.to_owned()).into(),
-        }
-    }
-}
-
-impl Android {
-    /// What adbd gives to a fresh shell.
-    fn preset_variables(&self, who: &FileUser) -> Arc<Variables> {
-        let (user, slot) = match who {
-            FileUser::Root => ("root", 1),
-            _ => ("shell", 0),
-        };
-        let host = self.device.shape().product;
-        let preset = || Arc::new(Variables::preset(user, host));
-        Arc::clone(self.variables[slot].get_or_init(preset))
-    }
 }
 
 impl Shell {
     /// A fresh shell as adbd starts it.
     pub fn new(android: Arc<Android>, session: Arc<Session>, pid: u32) -> Self {
-        let who = android.who();
         Self {
-            variables: android.preset_variables(&who),
-            who,
+            who: android.who(),
             session,
             pid,
             cwd: "/".to_owned(),
-            functions: BTreeMap::new(),
+            variables: BTreeMap::new(),
             arguments: Vec::new(),
             status: 0,
-            last_background: None,
-            exit_on_error: false,
             depth: 0,
             immunity: Immunity::default(),
-            exit_trap: None,
             android,
+        }
+    }
+
+    /// A copy that nothing outside of it sees.
+    pub fn copy(&self) -> Self {
+        Self {
+            depth: self.depth + 1,
+            ..self.clone()
         }
     }
 
     /// The value of a variable.
     pub fn get(&self, name: &str) -> Option<String> {
-        if name == "PWD" {
-            return Some(self.cwd.clone());
+        if let Some(value) = self.variables.get(name) {
+            return Some(value.clone());
         }
-        self.variables.values.get(name).cloned()
+        Some(String::from(match name {
+            "PWD" => &self.cwd,
+            "PATH" => {
+                "/product/bin:/apex/com.android.runtime/bin:/system/bin:/system/xbin:/vendor/bin"
+            }
+            "HOME" => "/",
+            "SHELL" => "/bin/sh",
+            "USER" | "LOGNAME" => self.who.name(),
+            "HOSTNAME" => self.android.device().shape().product,
+            "ANDROID_ROOT" => "/system",
+            "ANDROID_DATA" => "/data",
+            "ANDROID_STORAGE" => "/storage",
+            "EXTERNAL_STORAGE" => "/sdcard",
+            "TMPDIR" => "/data/local/tmp",
+            "TERM" => "xterm-256color",
+            _ => return None,
+        }))
     }
 
-    /// Sets a variable; nothing when there are too many or it is too long.
-    pub fn set(&mut self, name: &str, value: &str) {
-        let values = &self.variables.values;
-        let fits = values.contains_key(name) || values.len() < MAX_VARIABLES;
-        if fits && value.len() <= MAX_VALUE {
-            let values = &mut Arc::make_mut(&mut self.variables).values;
-            values.insert(name.to_owned(), value.to_owned());
+    /// Sets a variable, or has it as it was in a fresh shell; nothing when there are too many or
+    /// it is too long.
+    pub fn set(&mut self, name: &str, value: Option<String>) {
+        let fits = self.variables.contains_key(name) || self.variables.len() < MAX_VARIABLES;
+        match value {
+            None => drop(self.variables.remove(name)),
+            Some(value) if fits && value.len() <= MAX_VALUE => {
+                self.variables.insert(name.to_owned(), value);
+            }
+            Some(_) => {}
         }
     }
 
-    /// Removes a variable.
-    pub fn unset(&mut self, name: &str) {
-        let variables = Arc::make_mut(&mut self.variables);
-        variables.values.remove(name);
-        variables.exported.remove(name);
-        self.functions.remove(name);
-    }
-
-    /// Commands see this variable from now on.
-    pub fn export(&mut self, name: &str) {
-        let variables = Arc::make_mut(&mut self.variables);
-        variables.exported.insert(name.to_owned());
-    }
-
-    /// Whether commands see this variable.
-    pub fn is_exported(&self, name: &str) -> bool {
-        self.variables.exported.contains(name)
-    }
-
-    /// The variables commands see, by name.
-    pub fn exported(&self) -> impl Iterator<Item = (&str, &str)> {
-        let Variables { values, exported } = &*self.variables;
-        (exported.iter()).filter_map(|name| Some((name.as_str(), values.get(name)?.as_str())))
-    }
-
-    /// All variables by name.
-    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
-        (self.variables.values.iter()).map(|(name, value)| (name.as_str(), value.as_str()))
+    /// The value that was set.
+    pub fn was_set(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
     }
 }

@@ -3,9 +3,8 @@
 use crate::android::files::{Errno, FileUser};
 use crate::android::lock;
 use crate::android::shell::environment::Shell;
-use crate::android::shell::io::{FileOutput, Input, Io, Output};
-use crate::android::shell::run::Flow;
-use crate::android::shell::syntax::{Redirect, Target};
+use crate::android::shell::io::{FileOutput, Input, Io, Output, Stop};
+use crate::android::shell::syntax::{Direction, Redirect};
 
 /// The most that is read of a file for a command's input, in bytes.
 const MAX_INPUT: usize = 64 * 1024 * 1024;
@@ -16,60 +15,36 @@ impl Shell {
         &mut self,
         redirects: &[Redirect],
         io: &Io,
-    ) -> Result<Option<Io>, Flow> {
+    ) -> Result<Option<Io>, Stop> {
         let mut new = io.clone();
         for redirect in redirects {
-            let failed = match &redirect.target {
-                Target::Here(word) => {
-                    new.stdin = Input::of(self.text_of(word, io).await?);
+            let target = self.text_of(&redirect.target, io).await?;
+            let opened = match redirect.direction {
+                Direction::Read => self.open_input(&target).map(|input| {
+                    new.stdin = input;
                     None
-                }
-                Target::HereText(word) => {
-                    new.stdin = Input::of(self.text_of(word, io).await? + "\n");
-                    None
-                }
-                Target::Read(word) => {
-                    let path = self.text_of(word, io).await?;
-                    match self.open_input(&path).await {
-                        Ok(input) => {
-                            new.stdin = input;
-                            None
-                        }
-                        Err(errno) => Some((path, errno, "open")),
-                    }
-                }
-                Target::Write(word) | Target::Append(word) | Target::Both(word) => {
-                    let path = self.text_of(word, io).await?;
-                    let append = matches!(redirect.target, Target::Append(_));
-                    match self.open_output(&path, append) {
-                        Ok(output) => {
-                            if matches!(redirect.target, Target::Both(_)) {
-                                new.stderr = output.clone();
-                            }
-                            set(&mut new, redirect.fd.unwrap_or(1), output);
-                            None
-                        }
-                        Err(errno) => Some((path, errno, "create")),
-                    }
-                }
-                Target::CopyOf(word) => {
-                    let of = self.text_of(word, io).await?;
-                    let copy = match of.as_str() {
-                        "1" => Some(new.stdout.clone()),
-                        "2" => Some(new.stderr.clone()),
-                        "-" => Some(Output::Null),
-                        _ => None,
-                    };
-                    if let Some(output) = copy {
-                        set(&mut new, redirect.fd.unwrap_or(1), output);
-                    }
-                    None
-                }
+                }),
+                Direction::Write => self.open_output(&target, false).map(Some),
+                Direction::Append => self.open_output(&target, true).map(Some),
+                Direction::CopyOf => Ok(match target.as_str() {
+                    "1" => Some(new.stdout.clone()),
+                    "2" => Some(new.stderr.clone()),
+                    "-" => Some(Output::Null),
+                    _ => None,
+                }),
             };
-            if let Some((path, errno, verb)) = failed {
-                self.complain(io, &format!("can't {verb} {path}: {errno}"))
-                    .await?;
-                return Ok(None);
+            match (opened, redirect.fd.unwrap_or(1)) {
+                (Ok(Some(output)), 1) => new.stdout = output,
+                (Ok(Some(output)), 2) => new.stderr = output,
+                // Other descriptors are opened and never used by what runs here.
+                (Ok(_), _) => {}
+                (Err(errno), _) => {
+                    let reads = redirect.direction == Direction::Read;
+                    let verb = if reads { "open" } else { "create" };
+                    self.complain(io, &format!("can't {verb} {target}: {errno}"))
+                        .await?;
+                    return Ok(None);
+                }
             }
         }
         Ok(Some(new))
@@ -101,21 +76,16 @@ impl Shell {
         }
         files.may_write(&real, &self.who)?;
         drop(files);
-        Ok(FileOutput::open(
-            android.clone(),
-            real,
-            self.who.clone(),
-            writer,
-        ))
+        let (android, who) = (android.clone(), self.who.clone());
+        Ok(FileOutput::open(android, real, who, writer))
     }
 
     /// Opens a file for reading.
-    pub async fn open_input(&self, path: &str) -> Result<Input, Errno> {
-        let real = self.real_path(path)?;
-        if real == "/dev/null" || real == "/dev/tty" {
-            return Ok(Input::empty());
+    pub fn open_input(&self, path: &str) -> Result<Input, Errno> {
+        match self.real_path(path)?.as_str() {
+            "/dev/null" | "/dev/tty" => Ok(Input::empty()),
+            _ => Ok(Input::of(self.read_file(path, MAX_INPUT)?)),
         }
-        Ok(Input::of(self.read_file(path, MAX_INPUT)?))
     }
 
     /// The content of a file, at most `most` bytes of it.
@@ -126,14 +96,5 @@ impl Shell {
             Some(blob) => blob.read(most).map_err(|_| Errno::NoSpace),
             None => Ok(self.android.made_up(&real)),
         }
-    }
-}
-
-fn set(io: &mut Io, fd: u32, output: Output) {
-    match fd {
-        1 => io.stdout = output,
-        2 => io.stderr = output,
-        // Other descriptors are opened and never used by what runs here.
-        _ => {}
     }
 }

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::android::Android;
 use crate::android::features::Generation;
+use crate::android::files::FileUser;
 use crate::android::shell::environment::{Session, Shell};
 use crate::android::shell::io::{Client, Input, Io, Output, Style, pipe, shell_packet};
 use crate::android::stream::Stream;
@@ -129,8 +130,7 @@ pub(in crate::android) async fn run(
         let listening = listen(stream, keyboard);
         let running = async {
             if command.is_empty() {
-                let code = interact(&mut shell, &io, mode, &interrupt).await;
-                shell.end(code, &io).await
+                interact(&mut shell, &io, mode, &interrupt).await
             } else {
                 tokio::select! {
                     biased;
@@ -290,12 +290,11 @@ fn edited(line: &[u8]) -> String {
 
 /// Reads commands line by line until the input ends or says `exit`.
 async fn interact(shell: &mut Shell, io: &Io, mode: Mode, interrupt: &Notify) -> i32 {
-    use crate::android::shell::run::Flow;
     let input: Input = io.stdin.clone();
     loop {
         if mode.is_for_human() {
             let host = shell.android.device().shape().product;
-            let sign = if shell.get("USER").as_deref() == Some("root") {
+            let sign = if shell.who == FileUser::Root {
                 '#'
             } else {
                 '$'
@@ -336,36 +335,9 @@ async fn interact(shell: &mut Shell, io: &Io, mode: Mode, interrupt: &Notify) ->
             () = interrupt.notified() => Ok(INTERRUPTED),
         };
         shell.depth = depth;
-        if let Ok(code) = result {
-            shell.status = code;
-        }
         match result {
-            Ok(_) | Err(Flow::Break(_) | Flow::Continue(_)) => {}
-            Err(Flow::Exit(code) | Flow::Return(code)) => return code,
+            Ok(code) => shell.status = code,
+            Err(stop) => return stop.0,
         }
     }
-}
-
-/// Runs a line of a program on the device: its standard output, standard error and exit code.
-pub(in crate::android) async fn capture(
-    android: &Arc<Android>,
-    line: &str,
-) -> (String, String, i32) {
-    let process = android.start_process(1, "sh", line);
-    let session = Arc::new(Session {
-        terminal: Weak::new(),
-        hangup: CancellationToken::new(),
-    });
-    let mut shell = Shell::new(android.clone(), session, process.pid);
-    let (stdout, stderr) = (Arc::default(), Arc::default());
-    let io = Io {
-        stdin: Input::empty(),
-        stdout: Output::Capture(Arc::clone(&stdout)),
-        stderr: Output::Capture(Arc::clone(&stderr)),
-    };
-    let code = shell.run_text(line, &io).await;
-    let text = |buffer: &parking_lot::Mutex<Vec<u8>>| {
-        String::from_utf8_lossy(&crate::android::lock(buffer)).into_owned()
-    };
-    (text(&stdout), text(&stderr), code)
 }

@@ -23,8 +23,6 @@ pub enum Join {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pipeline {
     pub negated: bool,
-    /// Whether it is told how long it took.
-    pub timed: bool,
     pub commands: Vec<Command>,
 }
 
@@ -45,62 +43,29 @@ pub enum Kind {
     Subshell(List),
     /// `{ …; }`
     Group(List),
-    If {
-        branches: Vec<(List, List)>,
-        otherwise: Option<List>,
-    },
+    /// `while`, and `until` the condition holds.
     Loop {
         condition: List,
         body: List,
-        /// Whether it runs until the condition holds.
         until: bool,
     },
-    For {
-        variable: String,
-        /// The positional parameters when there are none.
-        words: Option<Vec<Word>>,
-        body: List,
-    },
-    Case {
-        word: Word,
-        arms: Vec<(Vec<Word>, List)>,
-    },
-    Function {
-        name: String,
-        body: Box<Command>,
-    },
-    /// `[[ … ]]`
-    Condition(Vec<ConditionPart>),
-}
-
-/// A part of what stands in `[[ … ]]`.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ConditionPart {
-    Word(Word),
-    /// `&&`, `||`, a bracket, `<` or `>`.
-    Sign(&'static str),
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Redirect {
     /// The descriptor; the direction's own when `None`.
     pub fd: Option<u32>,
-    pub target: Target,
+    pub direction: Direction,
+    pub target: Word,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub enum Target {
-    Read(Word),
-    Write(Word),
-    Append(Word),
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Read,
+    Write,
+    Append,
     /// `>&1`, `2>&1`
-    CopyOf(Word),
-    /// `&>file`
-    Both(Word),
-    /// `<<END`
-    Here(Word),
-    /// `<<<word`
-    HereText(Word),
+    CopyOf,
 }
 
 /// A word before it is expanded.
@@ -108,36 +73,17 @@ pub enum Target {
 pub struct Word(pub Vec<Piece>);
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Piece {
-    Literal {
-        text: String,
-        quoted: bool,
-    },
-    Parameter {
-        name: String,
-        operation: Option<(Operation, Word)>,
-        length: bool,
-        quoted: bool,
-    },
-    Command {
-        list: List,
-        quoted: bool,
-    },
-    Arithmetic {
-        expression: Word,
-        quoted: bool,
-    },
+pub struct Piece {
+    pub kind: PieceKind,
+    pub quoted: bool,
 }
 
-/// `${name-word}` and its like; `colon` is whether an empty value counts as none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    Default { colon: bool },
-    Assign { colon: bool },
-    Error { colon: bool },
-    Alternative { colon: bool },
-    CutPrefix { longest: bool },
-    CutSuffix { longest: bool },
+#[derive(Debug, Clone, PartialEq)]
+pub enum PieceKind {
+    Text(String),
+    Parameter(String),
+    /// What a command prints.
+    Output(List),
 }
 
 impl Word {
@@ -145,8 +91,8 @@ impl Word {
     pub fn plain(&self) -> Option<&str> {
         match self.0.as_slice() {
             [
-                Piece::Literal {
-                    text,
+                Piece {
+                    kind: PieceKind::Text(text),
                     quoted: false,
                 },
             ] => Some(text),

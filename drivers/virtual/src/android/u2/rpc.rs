@@ -6,38 +6,12 @@ use serde_json::{Value, json};
 
 use crate::android::commands::truncate;
 use crate::android::keys::{Stroke, stroke_of, stroke_of_code, with_control};
-use crate::android::lock;
 use crate::android::tree::{Style, Tree, trees, write_xml};
 use crate::android::u2::Server;
 use crate::android::u2::objects::{device_info, object};
 use crate::android::u2::selector::{Selector, ViewIndex};
 use crate::faults::{Event, Fault};
 use crate::world::{Key, NodeKey, Rotation, World};
-
-/// What the server remembers between calls.
-#[derive(Debug)]
-pub(in crate::android) struct State {
-    /// `Configurator`, as the client set it.
-    configurator: Value,
-    /// Objects that were handed out as ids.
-    objects: Vec<u64>,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            configurator: json!({
-                "actionAcknowledgmentTimeout": 3000,
-                "keyInjectionDelay": 0,
-                "scrollAcknowledgmentTimeout": 200,
-                "uiAutomationFlags": 0,
-                "waitForIdleTimeout": 0,
-                "waitForSelectorTimeout": 0,
-            }),
-            objects: Vec::new(),
-        }
-    }
-}
 
 /// Why a call failed.
 #[derive(Debug)]
@@ -116,7 +90,6 @@ impl Server {
             return result;
         }
         match (method, params) {
-            ("ping", []) => Ok("pong".into()),
             ("deviceInfo", []) => Ok(device_info(&self.android)),
             ("dumpWindowHierarchy", [compressed, rest @ ..]) => {
                 self.dump(compressed, rest.get(1), faults).await
@@ -144,18 +117,6 @@ impl Server {
             }
             ("waitForExists", [selector, ms]) => self.wait(selector, ms, true).await,
             ("waitUntilGone", [selector, ms]) => self.wait(selector, ms, false).await,
-            ("waitForIdle", [ms]) => {
-                self.wait_for(ms, |world, now| world.quiet_since(now).map(|_| ()))
-                    .await;
-                Ok(Value::Null)
-            }
-            ("waitForWindowUpdate", [_, ms]) => {
-                let before = device.world(|world, _| world.revision());
-                let seen = self
-                    .wait_for(ms, |w, _| (w.revision() != before).then_some(()))
-                    .await;
-                Ok(seen.is_some().into())
-            }
             ("pressKey", [Value::String(name)]) => self.press_key(name).await,
             ("pressKeyCode", [code, rest @ ..]) => self.press_code(code, rest.first()).await,
             ("takeScreenshot", [.., scale, _]) => {
@@ -184,7 +145,6 @@ impl Server {
                 device.press(Key::Sleep).await;
                 Ok(Value::Null)
             }
-            ("isScreenOn", []) => Ok(device_info(&self.android)["screenOn"].clone()),
             ("setOrientation", [Value::String(name)]) => {
                 let rotation = match name.chars().next() {
                     Some('l') => Rotation::Left,
@@ -195,35 +155,8 @@ impl Server {
                 device.world(|world, now| world.rotate(rotation, now));
                 Ok(Value::Null)
             }
-            ("getConfigurator", []) => Ok(lock(&self.state).configurator.clone()),
-            ("setConfigurator", [new]) => {
-                let mut state = lock(&self.state);
-                if let (Some(all), Some(new)) =
-                    (state.configurator.as_object_mut(), new.as_object())
-                {
-                    all.extend(new.clone());
-                }
-                Ok(state.configurator.clone())
-            }
-            ("launchApp", [Value::String(id)]) => {
-                Ok(device.launch(&id.as_str().into()).await.is_ok().into())
-            }
-            ("executeShellCommand", [Value::String(line), ms]) => self.shell(line, ms).await,
-            ("getUiObject", [selector]) => {
-                let (all, index) = self.one(selector)?;
-                Ok(self.hand_out(index.of(&all).key))
-            }
-            ("getUiObjects", []) => Ok(lock(&self.state)
-                .objects
-                .iter()
-                .map(ToString::to_string)
-                .collect()),
-            ("removeUiObject", [Value::String(id)]) => {
-                lock(&self.state)
-                    .objects
-                    .retain(|known| known.to_string() != *id);
-                Ok(Value::Null)
-            }
+            // It never waits by itself, which is all that a client can set.
+            ("setConfigurator", [new]) => Ok(new.clone()),
             (
                 "childByText" | "childByDescription",
                 [container, pattern, Value::String(text), ..],
@@ -238,24 +171,17 @@ impl Server {
                     .get(number)
                     .copied()
                     .ok_or_else(|| CallError::NotFound(format!("instance {number}")))?;
-                Ok(self.hand_out(index.of(&all).key))
+                Ok(handed_out(index.of(&all).key))
             }
             ("openNotification" | "openQuickSettings", []) => Ok(true.into()),
             ("freezeRotation", [_])
             | (
                 "clearLastToast"
                 | "clearLastTraversedText"
-                | "resetWatcherTriggers"
-                | "runWatchers",
+                | "getLastToast"
+                | "getLastTraversedText",
                 [],
-            )
-            | ("removeWatcher", [_])
-            | ("registerClickUiObjectWatcher" | "registerPressKeyskWatcher", [_, _, _]) => {
-                Ok(Value::Null)
-            }
-            ("getLastToast" | "getLastTraversedText", []) => Ok(Value::Null),
-            ("getWatchers", []) => Ok(json!([])),
-            ("hasAnyWatcherTriggered", []) | ("hasWatcherTriggered", [_]) => Ok(false.into()),
+            ) => Ok(Value::Null),
             _ => Err(CallError::NoMethod),
         }
     }
@@ -382,27 +308,6 @@ impl Server {
         Ok(true.into())
     }
 
-    async fn shell(&self, line: &str, ms: &Value) -> CallResult {
-        let limit = Duration::from_millis(ms.as_u64().unwrap_or(60_000).min(MAX_WAIT_MS));
-        let run = crate::android::shell::session::capture(&self.android, line);
-        match tokio::time::timeout(limit, run).await {
-            Ok((stdout, stderr, code)) => {
-                Ok(json!({ "stdout": stdout, "stderr": stderr, "returnCode": code }))
-            }
-            Err(_) => Err(CallError::Other(
-                "java.util.concurrent.TimeoutException".to_owned(),
-            )),
-        }
-    }
-
-    fn hand_out(&self, key: NodeKey) -> Value {
-        let mut state = lock(&self.state);
-        if state.objects.len() < 4096 && !state.objects.contains(&key.0) {
-            state.objects.push(key.0);
-        }
-        key.0.to_string().into()
-    }
-
     /// The views like `pattern` below the one `container` means.
     fn below(
         &self,
@@ -437,8 +342,13 @@ impl Server {
             })
         };
         match found.iter().find(says) {
-            Some(index) => Ok(self.hand_out(index.of(&all).key)),
+            Some(index) => Ok(handed_out(index.of(&all).key)),
             None => Err(CallError::NotFound(format!("text={text}"))),
         }
     }
+}
+
+/// An object as it is named in later calls.
+fn handed_out(key: NodeKey) -> Value {
+    key.0.to_string().into()
 }

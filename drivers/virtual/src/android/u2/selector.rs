@@ -65,46 +65,15 @@ impl ViewIndex {
     }
 }
 
-const FLAGS: [&str; 9] = [
-    "checkable",
-    "checked",
-    "clickable",
-    "longClickable",
-    "scrollable",
-    "enabled",
-    "focusable",
-    "focused",
-    "selected",
-];
+const FLAGS: &str = "checkable checked clickable longClickable scrollable enabled focusable \
+                     focused selected";
 
 /// The bits of `mask` in the order of the client's fields.
-const MASK: [&str; 25] = [
-    "text",
-    "textContains",
-    "textMatches",
-    "textStartsWith",
-    "className",
-    "classNameMatches",
-    "description",
-    "descriptionContains",
-    "descriptionMatches",
-    "descriptionStartsWith",
-    "checkable",
-    "checked",
-    "clickable",
-    "longClickable",
-    "scrollable",
-    "enabled",
-    "focusable",
-    "focused",
-    "selected",
-    "packageName",
-    "packageNameMatches",
-    "resourceId",
-    "resourceIdMatches",
-    "index",
-    "instance",
-];
+const MASK: &str = "text textContains textMatches textStartsWith className classNameMatches \
+                    description descriptionContains descriptionMatches descriptionStartsWith \
+                    checkable checked clickable longClickable scrollable enabled focusable \
+                    focused selected packageName packageNameMatches resourceId \
+                    resourceIdMatches index instance";
 
 impl Selector {
     /// Reads a selector; `None` when it is none.
@@ -154,10 +123,10 @@ impl ViewMatcher {
         let fields = value.as_object()?;
         let mask = fields.get("mask").and_then(Value::as_u64);
         let mut matcher = Self::default();
-        for (bit, name) in MASK.iter().enumerate() {
+        for (bit, name) in MASK.split(' ').enumerate() {
             // Without a mask, what is there counts.
             let wanted = mask.is_none_or(|mask| mask & (1 << bit) != 0);
-            let Some(value) = fields.get(*name).filter(|v| wanted && !v.is_null()) else {
+            let Some(value) = fields.get(name).filter(|v| wanted && !v.is_null()) else {
                 continue;
             };
             matcher
@@ -191,7 +160,7 @@ impl ViewMatcher {
     }
 
     fn field(&mut self, name: &str, value: &Value) -> Option<()> {
-        if let Some(flag) = FLAGS.iter().find(|flag| **flag == name) {
+        if let Some(flag) = FLAGS.split(' ').find(|flag| *flag == name) {
             self.tests.push(Test::Flag(flag, value.as_bool()?));
             return Some(());
         }

@@ -34,7 +34,6 @@ impl Server {
             }
             ("click", [selector, ..]) => self.tap_on(selector, None).await,
             ("longClick", [selector, ..]) => self.tap_on(selector, Some(LONG_PRESS_TIME)).await,
-            ("clickAndWaitForNewWindow", [selector, ..]) => self.tap_on(selector, None).await,
             ("swipe" | "drag", [x1, y1, x2, y2, steps]) => {
                 match (self.point(x1, y1), self.point(x2, y2)) {
                     (Some(from), Some(to)) => {
