@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::geometry::Point;
+use crate::world::Pointer;
 
 /// How many items all sequences of one request may have together.
 const MAX_ITEMS: usize = 10_000;
@@ -20,17 +21,9 @@ const MAX_DURATION: f64 = 600_000.0;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum InputAction {
     /// A finger, by the number of its sequence.
-    Finger(usize, Touch),
+    Finger(usize, Pointer),
     /// Text from the keyboard.
     Type(String),
-}
-
-/// What one finger does.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Touch {
-    Down(Point),
-    Move(Point),
-    Up,
 }
 
 /// All deeds in order, each with its moment, and when the last item ends.
@@ -155,7 +148,7 @@ fn pointer(
             "pointerMove" => {
                 let to = target(item, at, origins)?;
                 at = Some(to);
-                down.then_some(Touch::Move(to))
+                down.then_some(Pointer::Move(to))
             }
             "pointerDown" => {
                 let here = here()?;
@@ -166,11 +159,11 @@ fn pointer(
                     return Err("This device does not support force press interactions".to_owned());
                 }
                 down = true;
-                Some(Touch::Down(here))
+                Some(Pointer::Down(here))
             }
             "pointerUp" => {
                 here()?;
-                std::mem::take(&mut down).then_some(Touch::Up)
+                std::mem::take(&mut down).then_some(Pointer::Up)
             }
             "pause" => {
                 here()?;
@@ -189,7 +182,7 @@ fn pointer(
     }
     // What still lies on the glass is lifted at the end.
     if down {
-        actions.push((time, InputAction::Finger(number, Touch::Up)));
+        actions.push((time, InputAction::Finger(number, Pointer::Up)));
     }
     Ok(time)
 }

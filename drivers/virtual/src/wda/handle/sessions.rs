@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::Handler;
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::request::unrecognized;
-use crate::wda::session::{AtEnd, ElementCache, Quiescence, Session, SessionId, TestedApp};
+use crate::wda::session::{ElementCache, Session, SessionId, TestedApp};
 use crate::wda::settings::{Settings, truthy};
 
 /// The version of WebDriverAgent this one behaves like.
@@ -33,14 +33,12 @@ const STANDARD: [&str; 9] = [
 impl Handler<'_> {
     pub(super) async fn create_session(&mut self) -> Result<Value, WdaError> {
         self.end_session();
-        let capabilities = match self.arguments.get("capabilities") {
-            Some(Value::Object(capabilities)) => merge(capabilities)?,
-            _ => {
-                return Err(not_created(
-                    "'capabilities' is mandatory to create a new session",
-                ));
-            }
-        };
+        let capabilities = self
+            .arguments
+            .get("capabilities")
+            .and_then(Value::as_object);
+        let missing = "'capabilities' is mandatory to create a new session";
+        let capabilities = merge(capabilities.ok_or_else(|| not_created(missing))?)?;
         self.state.settings = Settings::default();
         let known = [
             "shouldUseCompactResponses",
@@ -59,18 +57,10 @@ impl Handler<'_> {
                 .is_some_and(|id| self.world(|world, now| world.clear(&id.into(), now)));
         let tested = self.start_tested(&capabilities).await?;
         self.state.session = Some(Session {
-            id: self.new_id(),
+            id: SessionId::rolled(self.device()),
             tested,
-            quiescence: if on("shouldWaitForQuiescence") {
-                Quiescence::Awaited
-            } else {
-                Quiescence::Ignored
-            },
-            at_end: if on("shouldTerminateApp") {
-                AtEnd::TerminateApp
-            } else {
-                AtEnd::LeaveApp
-            },
+            waits: on("shouldWaitForQuiescence"),
+            ends_app: on("shouldTerminateApp"),
             elements: ElementCache::default(),
         });
         let mut information = self.session_information();
@@ -114,13 +104,7 @@ impl Handler<'_> {
             )));
         }
         if starts {
-            let told = |name, none| capabilities.get(name).cloned().unwrap_or(none);
-            let process = json!({
-                "args": told("arguments", json!([])),
-                "env": told("environment", json!({})),
-            });
-            self.speak(id, &process);
-            self.state.processes.insert(id.to_owned(), process);
+            self.started_with(id, capabilities);
         }
         Ok(Some(TestedApp {
             bundle_id: id.to_owned(),
@@ -128,29 +112,17 @@ impl Handler<'_> {
         }))
     }
 
-    pub(super) fn delete_session(&mut self) -> Value {
-        self.end_session();
-        Value::Null
-    }
-
     /// Ends the session there is, and its app with it.
-    fn end_session(&mut self) {
-        let Some(session) = self.state.session.take() else {
-            return;
-        };
-        if let Some(tested) = session.tested
-            && session.at_end == AtEnd::TerminateApp
-        {
+    pub(super) fn end_session(&mut self) {
+        let ended = self.state.session.take().filter(|session| session.ends_app);
+        if let Some(tested) = ended.and_then(|session| session.tested) {
             self.terminate(&tested.bundle_id);
         }
     }
 
     pub(super) fn session_information(&self) -> Value {
-        let id = self
-            .state
-            .session
-            .as_ref()
-            .map(|session| session.id.0.clone());
+        let session = self.state.session.as_ref();
+        let id = session.map(|session| session.id.0.clone());
         json!({
             "sessionId": id,
             "capabilities": {
@@ -158,13 +130,6 @@ impl Handler<'_> {
                 "sdkVersion": self.device().shape().os_version,
             },
         })
-    }
-
-    fn new_id(&self) -> SessionId {
-        SessionId(uuid(
-            self.device().roll(u64::MAX),
-            self.device().roll(u64::MAX),
-        ))
     }
 
     pub(super) fn set_settings(&mut self) -> Result<Value, WdaError> {
@@ -226,27 +191,27 @@ fn not_opened(url: &str, app: &str, error: &str) -> WdaError {
 
 /// Merges `alwaysMatch` with the first of `firstMatch` that does not contradict it.
 fn merge(capabilities: &Map<String, Value>) -> Result<Map<String, Value>, WdaError> {
-    let always = match capabilities.get("alwaysMatch") {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(always)) => stripped(always)?,
-        Some(_) => return Err(unrecognized("mutableCopy")),
+    let part = |name| capabilities.get(name).filter(|value| !value.is_null());
+    let object = |value: &Value| {
+        value
+            .as_object()
+            .cloned()
+            .ok_or_else(|| unrecognized("count"))
     };
-    let first = match capabilities.get("firstMatch") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(first)) => first.clone(),
-        Some(_) => return Err(unrecognized("count")),
-    };
-    if first.is_empty() {
-        return Ok(always);
-    }
+    let always = part("alwaysMatch").map_or(Ok(Map::new()), object)?;
+    let always = stripped(&always)?;
+    let first = part("firstMatch").map_or(Ok([].as_slice()), |first| {
+        let first = first.as_array().map(Vec::as_slice);
+        first.ok_or_else(|| unrecognized("count"))
+    })?;
     for candidate in first {
-        let Value::Object(candidate) = candidate else {
-            return Err(unrecognized("hasPrefix:"));
-        };
-        let candidate = stripped(&candidate)?;
+        let candidate = stripped(&object(candidate)?)?;
         if candidate.keys().all(|key| !always.contains_key(key)) {
             return Ok(always.into_iter().chain(candidate).collect());
         }
+    }
+    if first.is_empty() {
+        return Ok(always);
     }
     Err(not_created("Could not find matching capabilities"))
 }

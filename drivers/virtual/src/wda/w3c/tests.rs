@@ -40,9 +40,9 @@ fn a_tap_is_a_finger_that_comes_and_goes() {
         [
             (
                 ms(0),
-                InputAction::Finger(0, Touch::Down(Point::new(10.0, 20.0)))
+                InputAction::Finger(0, Pointer::Down(Point::new(10.0, 20.0)))
             ),
-            (ms(100), InputAction::Finger(0, Touch::Up)),
+            (ms(100), InputAction::Finger(0, Pointer::Up)),
         ]
     );
     assert_eq!(plan.ends, ms(100));
@@ -61,12 +61,12 @@ fn a_swipe_arrives_when_its_move_has_taken_its_time() {
         plan.actions[1],
         (
             ms(300),
-            InputAction::Finger(0, Touch::Move(Point::new(10.0, 4.5)))
+            InputAction::Finger(0, Pointer::Move(Point::new(10.0, 4.5)))
         )
     );
     assert_eq!(
         plan.actions[2],
-        (ms(300), InputAction::Finger(0, Touch::Up))
+        (ms(300), InputAction::Finger(0, Pointer::Up))
     );
 }
 
@@ -80,7 +80,7 @@ fn an_element_is_touched_where_it_can_be_or_from_its_middle() {
         plan.actions[0].1.clone()
     };
     let w3c = json!({"element-6066-11e4-a52e-4f735466cecf": "E1"});
-    let down = |x, y| InputAction::Finger(0, Touch::Down(Point::new(x, y)));
+    let down = |x, y| InputAction::Finger(0, Pointer::Down(Point::new(x, y)));
     assert_eq!(
         to(json!({"type": "pointerMove", "origin": w3c})),
         down(100.0, 200.0)
@@ -105,7 +105,7 @@ fn a_finger_left_on_the_glass_is_lifted_at_the_end() {
     .unwrap();
     assert_eq!(
         plan.actions.last(),
-        Some(&(ms(50), InputAction::Finger(0, Touch::Up)))
+        Some(&(ms(50), InputAction::Finger(0, Pointer::Up)))
     );
 }
 
@@ -151,10 +151,10 @@ fn two_fingers_share_one_time() {
     assert!(matches!(
         order.as_slice(),
         [
-            (0, InputAction::Finger(0, Touch::Down(_))),
-            (0, InputAction::Finger(1, Touch::Down(_))),
-            (10, InputAction::Finger(1, Touch::Up)),
-            (20, InputAction::Finger(0, Touch::Up)),
+            (0, InputAction::Finger(0, Pointer::Down(_))),
+            (0, InputAction::Finger(1, Pointer::Down(_))),
+            (10, InputAction::Finger(1, Pointer::Up)),
+            (20, InputAction::Finger(0, Pointer::Up)),
         ]
     ));
 }
