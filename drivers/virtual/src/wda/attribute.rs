@@ -4,6 +4,7 @@
 //! <https://github.com/appium/WebDriverAgent>.
 
 use super::element_type::ElementType;
+use super::error::WdaError;
 use super::tree::{Element, ElementTree, RawValue};
 use crate::geometry::Rect;
 
@@ -63,21 +64,21 @@ const NAMES: [(&str, Attribute); 22] = [
     ("visible", Attribute::Visible),
 ];
 
-/// A name that is no attribute, in the words of the wire.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("The attribute '{0}' is unknown. Valid attribute names are: {names}", names = valid_names())]
-pub(crate) struct UnknownAttribute(pub(crate) String);
+/// The long name: `wd` and the short one with a capital.
+fn long(short: &str) -> String {
+    let (first, rest) = short.split_at(1);
+    format!("wd{}{rest}", first.to_uppercase())
+}
 
-/// All names in order, as Foundation prints a list.
-fn valid_names() -> String {
-    let long = |(name, _): (&str, Attribute)| {
-        let (first, rest) = name.split_at(1);
-        format!("wd{}{rest}", first.to_uppercase())
-    };
-    let mut names: Vec<String> = NAMES.map(long).into();
-    names.extend(NAMES.map(|(name, _)| name.to_owned()));
+/// A name that is no attribute, with all that are, as Foundation prints a list.
+fn unknown(name: &str) -> WdaError {
+    let mut names: Vec<String> = NAMES.map(|(short, _)| long(short)).into();
+    names.extend(NAMES.map(|(short, _)| short.to_owned()));
     names.sort();
-    format!("(\n    {}\n)", names.join(",\n    "))
+    let names = names.join(",\n    ");
+    WdaError::unknown(format!(
+        "The attribute '{name}' is unknown. Valid attribute names are: (\n    {names}\n)"
+    ))
 }
 
 /// What an attribute holds.
@@ -95,20 +96,11 @@ pub(crate) enum AttributeValue {
 
 impl Attribute {
     /// The attribute of that name, short or long.
-    pub(crate) fn named(name: &str) -> Result<Self, UnknownAttribute> {
-        let long = |short: &str| {
-            let mut letters = short.chars();
-            let first = letters.next().map(|first| first.to_ascii_uppercase());
-            first.is_some_and(|first| {
-                let rest = name.strip_prefix("wd").and_then(|n| n.strip_prefix(first));
-                rest == Some(letters.as_str())
-            })
-        };
-        NAMES
-            .iter()
-            .find(|(short, _)| *short == name || long(short))
+    pub(crate) fn named(name: &str) -> Result<Self, WdaError> {
+        let found = (NAMES.iter()).find(|(short, _)| *short == name || long(short) == name);
+        found
             .map(|&(_, attribute)| attribute)
-            .ok_or_else(|| UnknownAttribute(name.to_owned()))
+            .ok_or_else(|| unknown(name))
     }
 
     /// What the attribute of the element at `at` holds.

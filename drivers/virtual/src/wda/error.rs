@@ -3,11 +3,6 @@
 //! Source: `FBCommandStatus.m` and `FBExceptionHandler.m` of
 //! <https://github.com/appium/WebDriverAgent>.
 
-use super::attribute::UnknownAttribute;
-use super::class_chain::ClassChainError;
-use super::predicate::PredicateError;
-use super::xpath::XPathError;
-
 /// What kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
@@ -116,40 +111,5 @@ impl WdaError {
             ErrorKind::NoSuchAlert,
             "An attempt was made to operate on a modal dialog when one was not open",
         )
-    }
-}
-
-/// Exceptions of Foundation that nobody translates: all are unknown errors.
-impl From<PredicateError> for WdaError {
-    fn from(error: PredicateError) -> Self {
-        Self::unknown(error.to_string())
-    }
-}
-
-impl From<UnknownAttribute> for WdaError {
-    fn from(error: UnknownAttribute) -> Self {
-        Self::unknown(error.to_string())
-    }
-}
-
-impl From<ClassChainError> for WdaError {
-    fn from(error: ClassChainError) -> Self {
-        match error {
-            ClassChainError::Syntax { .. } => {
-                Self::new(ErrorKind::InvalidSelector, error.to_string())
-            }
-            ClassChainError::Predicate(error) => error.into(),
-        }
-    }
-}
-
-impl From<XPathError> for WdaError {
-    fn from(error: XPathError) -> Self {
-        let kind = match error {
-            XPathError::Invalid { .. } => ErrorKind::InvalidSelector,
-            XPathError::NoElements(_) => ErrorKind::UnknownError,
-            XPathError::TooLong => ErrorKind::Timeout,
-        };
-        Self::new(kind, error.to_string())
     }
 }

@@ -49,8 +49,8 @@ pub(crate) fn find(
             }
             Ok(found)
         }
-        "class chain" => Ok(ClassChain::parse(value)?.find(tree, root)?),
-        "xpath" => Ok(xpath::find(tree, root, value)?),
+        "class chain" => ClassChain::parse(value)?.find(tree, root),
+        "xpath" => xpath::find(tree, root, value),
         _ => Err(WdaError::invalid_argument(format!(
             "Invalid locator requested: {using}"
         ))),

@@ -64,11 +64,6 @@ pub(crate) struct XmlOptions {
 }
 
 impl XmlOptions {
-    /// No attribute is left out.
-    pub(crate) fn everything() -> Self {
-        Self::default()
-    }
-
     fn writes(&self, name: &str) -> bool {
         !self
             .without
