@@ -127,7 +127,6 @@ impl<'a> Handler<'a> {
             "element_text" => self.element_text().await?,
             "find_element" => self.find_element().await?,
             "find_elements" => self.find_elements().await?,
-            "find_visible_cells" => self.find_visible_cells().await?,
             "get_pasteboard" => self.get_pasteboard()?,
             "get_simulated_location" => self.get_simulated_location(),
             "locked" => self

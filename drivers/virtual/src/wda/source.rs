@@ -1,4 +1,4 @@
-//! An app's elements as text: the XML, JSON and description that `/source` answers.
+//! An app's elements as text: the XML and JSON that `/source` answers.
 //!
 //! Source: `FBXPath.m` and `XCUIApplication+FBHelpers.m` of
 //! <https://github.com/appium/WebDriverAgent>.
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 pub(crate) use self::tree::{accessible, json};
-use super::attribute::{self, Attribute, AttributeValue};
+use super::attribute::{Attribute, AttributeValue};
 use super::tree::ElementTree;
 use crate::geometry::Rect;
 
@@ -162,47 +162,6 @@ fn write_attribute(out: &mut String, name: &str, value: &str) {
         }
     }
     out.push('"');
-}
-
-/// The app as XCTest prints it for people.
-pub(crate) fn description(tree: &ElementTree) -> String {
-    let mut out = String::new();
-    for (at, element) in tree.iter().skip(1) {
-        let depth = tree.ancestors(at).count();
-        let rect = element.frame;
-        let _ = write!(
-            out,
-            "{}{}, 0x{:012x}, {{{{{:.1}, {:.1}}}, {{{:.1}, {:.1}}}}}",
-            "  ".repeat(depth),
-            element.kind.short_name(),
-            0x6000_0000_0000_u64 | (element.key.0 & 0xffff_ffff),
-            rect.x,
-            rect.y,
-            rect.w,
-            rect.h,
-        );
-        for (name, text) in [
-            ("identifier", Some(element.identifier.clone())),
-            ("label", Some(element.label.clone())),
-            ("placeholderValue", element.placeholder.clone()),
-            ("value", attribute::value(element)),
-        ] {
-            if let Some(text) = text.filter(|text| !text.is_empty()) {
-                let _ = write!(out, ", {name}: '{text}'");
-            }
-        }
-        if !element.flags.enabled {
-            out.push_str(", Disabled");
-        }
-        if element.flags.selected {
-            out.push_str(", Selected");
-        }
-        if element.flags.keyboard_focus {
-            out.push_str(", Keyboard Focused");
-        }
-        out.push('\n');
-    }
-    out
 }
 
 /// A rectangle of whole points as JSON.

@@ -1,33 +1,23 @@
 //! W3C actions, carried out in their time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::{Done, Handler};
-use crate::geometry::Point;
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::w3c::{self, InputAction, Origins, Timeline};
 use crate::world::{Finger, TwoFingers};
-
-/// The elements a request starts from, located before anything moves.
-struct Located(HashMap<String, (Point, Point)>);
-
-impl Origins for Located {
-    fn locate(&self, uid: &str) -> Result<(Point, Point), String> {
-        let found = self.0.get(uid).copied();
-        found.ok_or_else(|| format!("the element '{uid}' cannot be located"))
-    }
-}
 
 impl Handler<'_> {
     pub(super) async fn actions(&mut self) -> Done {
         self.active_app()?;
         let actions = self.arguments.get("actions").cloned();
-        let mut located = Located(HashMap::new());
+        // Located before anything moves.
+        let mut located = Origins::new();
         for uid in w3c::origins(actions.as_ref().unwrap_or(&Value::Null)) {
-            if located.0.contains_key(&uid) {
+            if located.contains_key(&uid) {
                 continue;
             }
             let (tree, at) = self.element_of(&uid).await?;
@@ -39,7 +29,7 @@ impl Handler<'_> {
             }
             let hittable = tree.get(at).is_some_and(|element| element.flags.hittable);
             let hit = hittable.then(|| self.touch_point(&tree, at)).flatten();
-            located.0.insert(uid, (hit.unwrap_or(centre), centre));
+            located.insert(uid, (hit.unwrap_or(centre), centre));
         }
         let plan = w3c::plan(actions.as_ref(), &located).map_err(|text| refused(&text))?;
         self.carry_out(plan).await

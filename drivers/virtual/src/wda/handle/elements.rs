@@ -6,7 +6,6 @@ use super::Handler;
 use super::looking::{text_of, told};
 use crate::faults::Fault;
 use crate::wda::attribute::Attribute;
-use crate::wda::element_type::ElementType;
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::find::find;
 use crate::wda::source::{self, OPTIONAL, XmlOptions};
@@ -24,15 +23,6 @@ impl Handler<'_> {
             .into_iter()
             .map(|at| self.hand_out(&tree, at))
             .collect())
-    }
-
-    pub(super) async fn find_visible_cells(&mut self) -> Result<Value, WdaError> {
-        let (tree, at) = self.element().await?;
-        let cells = tree.descendants(at).filter(|&inner| {
-            let element = tree.get(inner);
-            element.is_some_and(|e| e.kind == ElementType::CELL && e.flags.visible)
-        });
-        Ok(cells.map(|at| self.hand_out(&tree, at)).collect())
     }
 
     pub(super) async fn active_element(&mut self) -> Result<Value, WdaError> {
@@ -89,10 +79,9 @@ impl Handler<'_> {
                 let scope = scope.map(str::to_owned);
                 source::xml(&self.tree().await?, &XmlOptions { without, scope })
             }
-            Some("description") => source::description(&self.tree().await?),
             Some(format) => {
                 return Err(WdaError::invalid_argument(format!(
-                    "Unknown source format '{format}'. Only (xml, json, description) source formats are supported."
+                    "Unknown source format '{format}'. Only (xml, json) source formats are supported."
                 )));
             }
         };

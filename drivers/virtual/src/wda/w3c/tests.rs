@@ -3,15 +3,9 @@ use serde_json::json;
 
 use super::*;
 
-struct OneElement;
-
-impl Origins for OneElement {
-    fn locate(&self, uid: &str) -> Result<(Point, Point), String> {
-        match uid {
-            "E1" => Ok((Point::new(100.0, 200.0), Point::new(110.0, 210.0))),
-            _ => Err(format!("{uid} is stale")),
-        }
-    }
+fn one_element() -> Origins {
+    let places = (Point::new(100.0, 200.0), Point::new(110.0, 210.0));
+    Origins::from([("E1".to_owned(), places)])
 }
 
 fn touch(items: Value) -> Value {
@@ -19,7 +13,7 @@ fn touch(items: Value) -> Value {
 }
 
 fn plan_of(actions: Value) -> Result<Timeline, String> {
-    plan(Some(&actions), &OneElement)
+    plan(Some(&actions), &one_element())
 }
 
 fn ms(ms: u64) -> Duration {
@@ -189,7 +183,7 @@ fn what_webdriveragent_refuses_is_refused() {
         ),
         (
             touch(json!([{"type": "pointerMove", "origin": long}])),
-            "is stale",
+            "cannot be located",
         ),
         (
             touch(json!([{"type": "pointerMove", "origin": 5}])),
@@ -227,7 +221,7 @@ fn what_webdriveragent_refuses_is_refused() {
             "Duration must be present",
         ),
     ] {
-        let error = plan(Some(&actions), &OneElement).unwrap_err();
+        let error = plan(Some(&actions), &one_element()).unwrap_err();
         assert!(error.contains(words), "{actions}: {error}");
     }
 }
