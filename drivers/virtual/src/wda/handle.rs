@@ -121,7 +121,7 @@ impl<'a> Handler<'a> {
             "app_terminate" => self.app_terminate()?,
             "battery_info" => self.battery_info(),
             "create_session" => self.create_session().await?,
-            "device_info" => self.device_info(),
+            "device_info" => self.device_info()?,
             "device_orientation" => self.device_orientation(),
             "element_screenshot" => self.element_screenshot().await?,
             "element_text" => self.element_text().await?,
@@ -143,7 +143,7 @@ impl<'a> Handler<'a> {
             "set_settings" => self.set_settings()?,
             "settings" => self.state.settings.all(),
             "source" => self.source().await?,
-            "status" => self.status(),
+            "status" => self.status()?,
             "window_rect" => self.window_rect()?,
             "window_size" => self.window_size()?,
             _ => match command.strip_prefix("attribute:") {

@@ -15,31 +15,7 @@ use super::tree::ElementTree;
 use crate::geometry::Rect;
 
 /// The attributes an XML element may have, in the order they are written.
-const XML_ATTRIBUTES: [(&str, Attribute); 20] = [
-    ("type", Attribute::Type),
-    ("value", Attribute::Value),
-    ("name", Attribute::Name),
-    ("label", Attribute::Label),
-    ("enabled", Attribute::Enabled),
-    ("visible", Attribute::Visible),
-    ("accessible", Attribute::Accessible),
-    (
-        "nativeAccessibilityElement",
-        Attribute::NativeAccessibilityElement,
-    ),
-    ("x", Attribute::Rect),
-    ("y", Attribute::Rect),
-    ("width", Attribute::Rect),
-    ("height", Attribute::Rect),
-    ("index", Attribute::Index),
-    ("hittable", Attribute::Hittable),
-    ("placeholderValue", Attribute::PlaceholderValue),
-    ("traits", Attribute::Traits),
-    ("nativeFrame", Attribute::NativeFrame),
-    ("minValue", Attribute::MinValue),
-    ("maxValue", Attribute::MaxValue),
-    ("customActions", Attribute::CustomActions),
-];
+const XML_ATTRIBUTES: &str = "type value name label enabled visible accessible nativeAccessibilityElement x y width height index hittable placeholderValue traits nativeFrame minValue maxValue customActions";
 
 /// The attributes that are left out of `/source` until a setting asks for them, with the setting.
 pub(crate) const OPTIONAL: [(&str, &str); 6] = [
@@ -82,16 +58,18 @@ pub(crate) fn xml_attributes(
         .get(at)
         .is_some_and(|element| element.kind.takes_text());
     XML_ATTRIBUTES
-        .into_iter()
-        .filter(|(name, _)| options.writes(name))
-        .filter(|(name, _)| *name != "placeholderValue" || takes_text)
-        .filter_map(|(name, attribute)| {
+        .split(' ')
+        .filter(|name| options.writes(name))
+        .filter(|name| *name != "placeholderValue" || takes_text)
+        .filter_map(|name| {
+            let side = ["x", "y", "width", "height"].contains(&name);
+            let attribute = Attribute(if side { "rect" } else { name });
             let value = match attribute.of(tree, at) {
                 AttributeValue::Null => return None,
                 AttributeValue::Flag(flag) => flag.to_string(),
                 AttributeValue::Number(number) => number.to_string(),
                 AttributeValue::Text(text) => text,
-                AttributeValue::Rect(rect) => side(rect, name).to_string(),
+                AttributeValue::Rect(rect) => side_of(rect, name).to_string(),
                 AttributeValue::Frame(rect) => braces(rect),
             };
             Some((name, value))
@@ -184,7 +162,7 @@ pub(crate) fn number(number: f64) -> Value {
     }
 }
 
-fn side(rect: Rect, name: &str) -> f64 {
+fn side_of(rect: Rect, name: &str) -> f64 {
     match name {
         "x" => rect.x,
         "y" => rect.y,

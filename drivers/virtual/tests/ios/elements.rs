@@ -13,8 +13,6 @@ async fn every_strategy_finds_the_same_element() {
     for (using, value) in [
         ("id", "sign_in"),
         ("name", "sign_in"),
-        ("link text", "label=Sign in"),
-        ("partial link text", "label=Sign"),
         ("class name", "XCUIElementTypeButton"),
         (
             "predicate string",

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{Done, Handler};
 use crate::app::{AppId, Permission};
 use crate::wda::error::{ErrorKind, WdaError};
+use crate::wda::route::recorded;
 use crate::world::{Display, Key, Theme};
 
 /// Base64 as Foundation reads it: with or without signs at the end.
@@ -61,20 +62,12 @@ impl Handler<'_> {
         })
     }
 
-    pub(super) fn device_info(&self) -> Value {
+    pub(super) fn device_info(&self) -> Result<Value, WdaError> {
         let dark = self.world(|world, _| world.theme() == Theme::Dark);
-        json!({
-            "currentLocale": "en_US",
-            "timeZone": "GMT",
-            // Since iOS 16 an app is told no more than this.
-            "name": "iPhone",
-            "model": "iPhone",
-            "uuid": super::uuid(u64::from(self.inner.ordinal), 0x5061_636b),
-            "userInterfaceIdiom": 0,
-            "userInterfaceStyle": if dark { "dark" } else { "light" },
-            "isSimulator": false,
-            "thermalState": 0,
-        })
+        let mut info = recorded("device_info")?;
+        info["uuid"] = super::uuid(u64::from(self.inner.ordinal), 0x5061_636b).into();
+        info["userInterfaceStyle"] = if dark { "dark" } else { "light" }.into();
+        Ok(info)
     }
 
     pub(super) fn appearance(&mut self) -> Done {

@@ -6,29 +6,14 @@ use serde_json::{Map, Value, json};
 use super::Handler;
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::request::unrecognized;
+use crate::wda::route::recorded;
 use crate::wda::session::{ElementCache, Session, SessionId, TestedApp};
 use crate::wda::settings::{Settings, truthy};
-
-/// The version of WebDriverAgent this one behaves like.
-pub(crate) const VERSION: &str = "16.7.0";
 
 /// A capability that no WebDriverAgent has, under a prefix of its own as W3C has it: the app
 /// begins as after its installation. A phone made for tests can do that; who asks a real one reads
 /// in its answer that it did not.
 const CLEAR_APP_DATA: &str = "packtrain:clearAppData";
-
-/// Capabilities of W3C, which Appium's prefix must not stand before.
-const STANDARD: [&str; 9] = [
-    "acceptInsecureCerts",
-    "browserName",
-    "browserVersion",
-    "pageLoadStrategy",
-    "platformName",
-    "proxy",
-    "setWindowRect",
-    "timeouts",
-    "unhandledPromptBehavior",
-];
 
 impl Handler<'_> {
     pub(super) async fn create_session(&mut self) -> Result<Value, WdaError> {
@@ -144,26 +129,10 @@ impl Handler<'_> {
         Ok(self.state.settings.all())
     }
 
-    pub(super) fn status(&self) -> Value {
-        let version = self.device().shape().os_version;
-        json!({
-            "ready": true,
-            "message": "WebDriverAgent is ready to accept commands",
-            "state": "success",
-            "os": {
-                "name": "iOS",
-                "version": version,
-                "sdkVersion": "17.5",
-                "testmanagerdVersion": 65_535,
-            },
-            "ios": {"ip": "127.0.0.1"},
-            "build": {
-                "time": "Aug 21 2026 10:00:00",
-                "productBundleIdentifier": "com.facebook.WebDriverAgentRunner",
-                "version": VERSION,
-            },
-            "device": "iphone",
-        })
+    pub(super) fn status(&self) -> Result<Value, WdaError> {
+        let mut status = recorded("status")?;
+        status["os"]["version"] = self.device().shape().os_version.into();
+        Ok(status)
     }
 }
 
@@ -199,13 +168,13 @@ fn merge(capabilities: &Map<String, Value>) -> Result<Map<String, Value>, WdaErr
             .ok_or_else(|| unrecognized("count"))
     };
     let always = part("alwaysMatch").map_or(Ok(Map::new()), object)?;
-    let always = stripped(&always)?;
+    let always = stripped(&always);
     let first = part("firstMatch").map_or(Ok([].as_slice()), |first| {
         let first = first.as_array().map(Vec::as_slice);
         first.ok_or_else(|| unrecognized("count"))
     })?;
     for candidate in first {
-        let candidate = stripped(&object(candidate)?)?;
+        let candidate = stripped(&object(candidate)?);
         if candidate.keys().all(|key| !always.contains_key(key)) {
             return Ok(always.into_iter().chain(candidate).collect());
         }
@@ -217,20 +186,13 @@ fn merge(capabilities: &Map<String, Value>) -> Result<Map<String, Value>, WdaErr
 }
 
 /// Takes Appium's prefix away.
-fn stripped(capabilities: &Map<String, Value>) -> Result<Map<String, Value>, WdaError> {
-    let mut stripped = Map::new();
-    for (name, value) in capabilities {
-        let short = name.strip_prefix("appium:");
-        if let Some(short) = short.filter(|short| STANDARD.contains(short)) {
-            return Err(not_created(&format!(
-                "The capabilities ({short}) are standard and should not have the 'appium:' prefix"
-            )));
-        }
-        if !value.is_null() {
-            stripped.insert(short.unwrap_or(name).to_owned(), value.clone());
-        }
-    }
-    Ok(stripped)
+fn stripped(capabilities: &Map<String, Value>) -> Map<String, Value> {
+    let told = capabilities.iter().filter(|(_, value)| !value.is_null());
+    told.map(|(name, value)| {
+        let name = name.strip_prefix("appium:").unwrap_or(name);
+        (name.to_owned(), value.clone())
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -256,11 +218,6 @@ mod tests {
         let twice = json!({"alwaysMatch": {"a": 1}, "firstMatch": [{"a": 1}]});
         assert_eq!(
             merged(twice).unwrap_err().kind,
-            ErrorKind::SessionNotCreated
-        );
-        let prefixed = json!({"firstMatch": [{"appium:platformName": "ios"}]});
-        assert_eq!(
-            merged(prefixed).unwrap_err().kind,
             ErrorKind::SessionNotCreated
         );
     }

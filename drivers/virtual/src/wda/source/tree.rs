@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{braces, rect};
-use crate::wda::attribute::{self, Attribute, AttributeValue};
+use crate::wda::attribute;
 use crate::wda::tree::{Element, ElementTree};
 
 /// The app as nested JSON objects, without the attributes named.
@@ -16,35 +16,44 @@ fn json_element(tree: &ElementTree, at: usize, without: &[String]) -> Value {
         return Value::Null;
     };
     let mut info = identity(element);
-    let placeholder = text_or_null(element.placeholder.clone());
-    let flag = |attribute: Attribute| {
-        let on = attribute.of(tree, at) == AttributeValue::Flag(true);
-        if on { "1" } else { "0" }.into()
-    };
-    let whole = attribute::whole(element.frame);
-    for (excluded_as, key, value) in [
-        ("", "value", text_or_null(attribute::value(element))),
-        ("", "label", text_or_null(attribute::label(element))),
-        ("", "rect", rect(whole)),
-        ("", "customActions", Value::Null),
-        ("frame", "frame", braces(whole).into()),
-        ("nativeFrame", "nativeFrame", braces(element.frame).into()),
-        ("enabled", "isEnabled", flag(Attribute::Enabled)),
-        ("visible", "isVisible", flag(Attribute::Visible)),
-        ("accessible", "isAccessible", flag(Attribute::Accessible)),
-        (
-            "nativeAccessibilityElement",
-            "isNativeAccessibilityElement",
-            flag(Attribute::NativeAccessibilityElement),
-        ),
-        ("focused", "isFocused", flag(Attribute::Focused)),
-        ("traits", "traits", element.traits.join(", ").into()),
-        ("placeholderValue", "placeholderValue", placeholder),
+    let flags = &element.flags;
+    let flag = |on: bool| if on { "1" } else { "0" }.into();
+    // With the names by which they are left out, if they can be.
+    for (excluded_as, key) in [
+        ("", "value"),
+        ("", "label"),
+        ("", "rect"),
+        ("", "customActions"),
+        ("frame", "frame"),
+        ("nativeFrame", "nativeFrame"),
+        ("enabled", "isEnabled"),
+        ("visible", "isVisible"),
+        ("accessible", "isAccessible"),
+        ("nativeAccessibilityElement", "isNativeAccessibilityElement"),
+        ("focused", "isFocused"),
+        ("traits", "traits"),
+        ("placeholderValue", "placeholderValue"),
     ] {
-        let has = key != "placeholderValue" || element.kind.takes_text();
-        if has && !without.iter().any(|left| left == excluded_as) {
-            info.insert(key.to_owned(), value);
+        if without.iter().any(|left| left == excluded_as) {
+            continue;
         }
+        let value = match key {
+            "value" => text_or_null(attribute::value(element)),
+            "label" => text_or_null(attribute::label(element)),
+            "rect" => rect(attribute::whole(element.frame)),
+            "frame" => braces(attribute::whole(element.frame)).into(),
+            "nativeFrame" => braces(element.frame).into(),
+            "isEnabled" => flag(flags.enabled),
+            "isVisible" => flag(flags.visible),
+            "isAccessible" => flag(attribute::accessible(tree, at)),
+            "isNativeAccessibilityElement" => flag(flags.accessibility_element),
+            "isFocused" => flag(false),
+            "traits" => element.traits.join(", ").into(),
+            "placeholderValue" if !element.kind.takes_text() => continue,
+            "placeholderValue" => text_or_null(element.placeholder.clone()),
+            _ => Value::Null,
+        };
+        info.insert(key.to_owned(), value);
     }
     let children: Vec<Value> = tree
         .children(at)
