@@ -53,12 +53,13 @@ pub(super) async fn read(
 ) -> Result<Option<(u32, Dictionary)>, FrameError> {
     let frame = frame::read(stream, |header: [u8; HEADER]| {
         let [length, version, kind, tag] = words(header);
+        let body = length.checked_sub(HEADER as u32);
+        let body = body.filter(|body| *body <= frame::MAX_BODY);
+        let body = body.ok_or(FrameError::Length(length))?;
         if [version, kind] != PLIST {
             return Err(FrameError::Dialect { tag });
         }
-        length
-            .checked_sub(HEADER as u32)
-            .ok_or(FrameError::Length(length))
+        Ok(body)
     });
     let frame = frame.await?;
     Ok(frame.map(|(header, body)| (words(header)[3], body)))
