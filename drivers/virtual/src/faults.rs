@@ -87,34 +87,29 @@ pub enum Event<'a> {
 }
 
 impl<'a> Event<'a> {
+    /// Its place among [`Matches::KINDS`], and what patterns of rules are held against.
+    const fn parts(self) -> (usize, &'a str) {
+        match self {
+            Self::Connect(text) => (0, text),
+            Self::Service(text) => (1, text),
+            Self::Command(text) => (2, text),
+            Self::Route(text) => (3, text),
+            Self::Touch(text) => (4, text),
+            Self::Launch(text) => (5, text),
+            Self::Tree(text) => (6, text),
+            Self::Install(text) => (7, text),
+            Self::Push(text) => (8, text),
+        }
+    }
+
     /// What rules call its kind.
     pub const fn kind(self) -> &'static str {
-        match self {
-            Self::Connect(_) => "connect",
-            Self::Service(_) => "service",
-            Self::Command(_) => "command",
-            Self::Route(_) => "route",
-            Self::Touch(_) => "touch",
-            Self::Launch(_) => "launch",
-            Self::Tree(_) => "tree",
-            Self::Install(_) => "install",
-            Self::Push(_) => "push",
-        }
+        Matches::KINDS[self.parts().0]
     }
 
     /// What patterns of rules are held against.
     pub const fn text(self) -> &'a str {
-        match self {
-            Self::Connect(t)
-            | Self::Service(t)
-            | Self::Command(t)
-            | Self::Route(t)
-            | Self::Touch(t)
-            | Self::Launch(t)
-            | Self::Tree(t)
-            | Self::Install(t)
-            | Self::Push(t) => t,
-        }
+        self.parts().1
     }
 }
 

@@ -173,20 +173,24 @@ impl Fleet {
         let tasks = TaskTracker::new();
         // Ends what was started when something below fails.
         let guard = shutdown.clone().drop_guard();
+        let device = |serial, index: usize, count, shapes: &'static [shape::Shape]| {
+            Arc::new(Device::new(DeviceOptions {
+                serial,
+                index,
+                count,
+                shape: &shapes[index % shapes.len()],
+                catalog: catalog.clone(),
+                latency: latency.clone(),
+                faults: faults.clone(),
+                seed: options.seed,
+                painter: painter.clone(),
+                arrivals: options.arrivals.clone(),
+            }))
+        };
         let androids: Vec<Arc<Android>> = (0..options.android)
             .map(|index| {
-                let device = Device::new(DeviceOptions {
-                    serial: format!("VIRTUAL{index:05}"),
-                    index,
-                    count: options.android,
-                    shape: &shape::ANDROID[index % shape::ANDROID.len()],
-                    catalog: catalog.clone(),
-                    latency: latency.clone(),
-                    faults: faults.clone(),
-                    seed: options.seed,
-                    painter: painter.clone(),
-                    arrivals: options.arrivals.clone(),
-                });
+                let serial = format!("VIRTUAL{index:05}");
+                let device = device(serial, index, options.android, shape::ANDROID);
                 let options = AndroidOptions {
                     auth: options.auth,
                     generation: options.generation,
@@ -195,7 +199,7 @@ impl Fleet {
                     shutdown: shutdown.clone(),
                     tasks: tasks.clone(),
                 };
-                Android::new(Arc::new(device), options)
+                Android::new(device, options)
             })
             .collect();
         let listening = ListenerScope {
@@ -203,20 +207,8 @@ impl Fleet {
             tasks: tasks.clone(),
         };
         let addresses = listen(&listening, &androids, &options.listen).await?;
-        let iphones = (0..options.ios).map(|index| {
-            Arc::new(Device::new(DeviceOptions {
-                serial: udid(index).0,
-                index,
-                count: options.ios,
-                shape: &shape::IOS[index % shape::IOS.len()],
-                catalog: catalog.clone(),
-                latency: latency.clone(),
-                faults: faults.clone(),
-                seed: options.seed,
-                painter: painter.clone(),
-                arrivals: options.arrivals.clone(),
-            }))
-        });
+        let iphones =
+            (0..options.ios).map(|index| device(udid(index).0, index, options.ios, shape::IOS));
         let iphones = match options.ios {
             0 => None,
             _ => Some(

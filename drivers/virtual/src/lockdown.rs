@@ -6,24 +6,20 @@
 //! the services that a phone without a developer disk image offers and that clients ask for;
 //! everything else is `InvalidService`. This module does not know what apps do.
 
-mod channel;
+pub(crate) mod channel;
 mod conversation;
-mod facts;
-mod frame;
 mod identity;
 mod pairing;
 mod service;
 mod values;
-mod written;
 
 use std::sync::Arc;
 
-pub use self::facts::Facts;
 pub use self::identity::Identity;
 use self::pairing::Pairings;
 use self::service::Ports;
 pub use self::service::{InstalledApp, Inventory, Origin};
-use self::written::Written;
+use self::values::Written;
 use crate::usbmux::{DevicePort, Service, SystemBuid, Udid};
 
 /// The port of lockdownd on every device.
@@ -54,6 +50,27 @@ impl Refusal {
             Self::InvalidHostId => ["ValidatePair", "StartSession"].contains(&request),
         }
     }
+}
+
+/// What one phone tells about itself. What lockdownd is asked beside these follows from them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// The unique identifier.
+    pub udid: Udid,
+    /// What its owner calls it: `Anna's iPhone`.
+    pub name: String,
+    /// Apple's name for the model: `iPhone14,5`.
+    pub product_type: String,
+    /// Version of iOS: `16.7.8`.
+    pub product_version: String,
+    /// Width and height of the screen in pixels, upright.
+    pub screen_pixels: (u32, u32),
+    /// Pixels per point.
+    pub screen_scale: u32,
+    /// The phone's number in its fleet, from which serial number and addresses are made.
+    pub ordinal: u32,
+    /// Its Wi-Fi address: `a4:83:e7:00:00:01`.
+    pub wifi_address: String,
 }
 
 /// The lockdownd of one device.
@@ -109,5 +126,41 @@ impl Lockdown {
         Some(Box::new(move |stream| {
             Box::pin(service::serve(inner, started, stream))
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl Inventory for Nothing {
+        fn battery_percent(&self) -> u8 {
+            42
+        }
+
+        fn apps(&self) -> Vec<InstalledApp> {
+            Vec::new()
+        }
+
+        fn uninstall(&self, _: &str) -> bool {
+            false
+        }
+    }
+
+    /// A phone without apps.
+    pub(super) fn lockdown() -> Lockdown {
+        let facts = Facts {
+            udid: Udid("00008110-000A1B2C00000001".to_owned()),
+            name: "Test".to_owned(),
+            product_type: "iPhone14,5".to_owned(),
+            product_version: "16.7.8".to_owned(),
+            screen_pixels: (1170, 2532),
+            screen_scale: 3,
+            ordinal: 1,
+            wifi_address: "a4:83:e7:00:00:01".to_owned(),
+        };
+        Lockdown::new(facts, Arc::new(Identity::new()), Arc::new(Nothing))
     }
 }

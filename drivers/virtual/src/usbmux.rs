@@ -5,11 +5,10 @@
 //! plist dialect that every client of the last ten years speaks. This module does not know what
 //! runs on a device's ports; [`Attachable`] is all it sees of one.
 
-mod codec;
 mod connection;
 pub(crate) mod faulty_stream;
+pub(crate) mod frame;
 mod hub;
-mod message;
 
 use std::future::Future;
 use std::io;
@@ -29,7 +28,6 @@ use tokio_util::task::TaskTracker;
 
 pub use self::hub::DeviceId;
 use self::hub::Hub;
-pub use self::message::SystemBuid;
 
 /// A future in a box.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -62,6 +60,10 @@ impl std::fmt::Display for Udid {
     }
 }
 
+/// The identity of a host as its pair records carry it, a UUID.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemBuid(pub String);
+
 /// A TCP port on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DevicePort(pub u16);
@@ -76,6 +78,7 @@ pub trait Attachable: Send + Sync + 'static {
 }
 
 /// A running usbmuxd.
+#[derive(Clone)]
 pub struct Usbmuxd {
     hub: Arc<Hub>,
     shutdown: CancellationToken,
@@ -100,21 +103,16 @@ impl Usbmuxd {
     /// When the address cannot be bound.
     pub async fn serve_tcp(&self, address: SocketAddr) -> io::Result<SocketAddr> {
         let listener = TcpListener::bind(address).await?;
-        let address = listener.local_addr()?;
-        let (hub, stop, tasks) = (self.hub.clone(), self.shutdown.clone(), self.tasks.clone());
-        self.tasks.spawn(async move {
-            while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
-                match accepted {
-                    Ok((stream, _)) => {
-                        // Small messages that wait for an answer: Nagle would cost 40 ms each.
-                        let _ = stream.set_nodelay(true);
-                        let client = connection::serve(hub.clone(), Box::new(stream));
-                        tasks.spawn(until_stopped(stop.clone(), client));
-                    }
-                    Err(error) => accept_failed(&error).await,
-                }
+        let (address, listener) = (listener.local_addr()?, Arc::new(listener));
+        self.tasks.spawn(self.clone().accept(move || {
+            let listener = listener.clone();
+            async move {
+                let (stream, _) = listener.accept().await?;
+                // Small messages that wait for an answer: Nagle would cost 40 ms each.
+                let _ = stream.set_nodelay(true);
+                Ok(Box::new(stream) as BoxStream)
             }
-        });
+        }));
         Ok(address)
     }
 
@@ -125,23 +123,36 @@ impl Usbmuxd {
     /// When the socket cannot be bound, also when the path exists.
     #[cfg(unix)]
     pub fn serve_unix(&self, path: &Path) -> io::Result<()> {
-        let listener = UnixListener::bind(path)?;
-        let (hub, stop, tasks) = (self.hub.clone(), self.shutdown.clone(), self.tasks.clone());
-        let path = path.to_owned();
+        let listener = Arc::new(UnixListener::bind(path)?);
+        let (path, usbmuxd) = (path.to_owned(), self.clone());
         self.tasks.spawn(async move {
-            while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
-                match accepted {
-                    Ok((stream, _)) => {
-                        let client = connection::serve(hub.clone(), Box::new(stream));
-                        tasks.spawn(until_stopped(stop.clone(), client));
-                    }
-                    Err(error) => accept_failed(&error).await,
-                }
-            }
+            let accept = || {
+                let listener = listener.clone();
+                async move { Ok(Box::new(listener.accept().await?.0) as BoxStream) }
+            };
+            usbmuxd.accept(accept).await;
             // The socket was ours; a path that stays behind would refuse the next bind.
             let _ = std::fs::remove_file(path);
         });
         Ok(())
+    }
+
+    async fn accept<F: Future<Output = io::Result<BoxStream>>>(self, next: impl Fn() -> F) {
+        while let Some(accepted) = self.shutdown.run_until_cancelled(next()).await {
+            match accepted {
+                Ok(stream) => {
+                    let client = connection::serve(self.hub.clone(), stream);
+                    let stop = self.shutdown.clone();
+                    self.tasks
+                        .spawn(async move { stop.run_until_cancelled_owned(client).await });
+                }
+                Err(error) => {
+                    // Out of file descriptors, usually: the listener stays and lets others close some.
+                    tracing::warn!(%error, "usbmuxd could not accept a client");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
     }
 
     /// Plugs a device in and tells everyone who listens. A device that is plugged in already is
@@ -164,14 +175,4 @@ impl Usbmuxd {
     pub fn save_pair_record(&self, udid: &Udid, record: Vec<u8>) {
         self.hub.save_pair_record(udid.as_str(), record);
     }
-}
-
-async fn until_stopped(stop: CancellationToken, client: impl Future<Output = ()>) {
-    stop.run_until_cancelled_owned(client).await;
-}
-
-/// Out of file descriptors, usually: the listener stays and lets others close some.
-async fn accept_failed(error: &io::Error) {
-    tracing::warn!(%error, "usbmuxd could not accept a client");
-    tokio::time::sleep(Duration::from_millis(50)).await;
 }

@@ -10,7 +10,6 @@ mod element_type;
 mod error;
 mod find;
 mod handle;
-mod http;
 mod picture;
 mod predicate;
 mod request;
@@ -88,7 +87,6 @@ struct State {
     settings: Settings,
     /// Arguments and environment of the apps it started.
     processes: BTreeMap<String, Value>,
-    pasteboard_image: Option<Vec<u8>>,
     location: Option<(f64, f64)>,
 }
 
@@ -163,6 +161,10 @@ impl Inner {
         self.ends.store(true, Ordering::Relaxed);
     }
 
+    fn is_ending(&self) -> bool {
+        self.ends.load(Ordering::Relaxed)
+    }
+
     fn stop_if_asked(&self) {
         if self.ends.swap(false, Ordering::Relaxed) {
             self.stop();
@@ -208,8 +210,7 @@ impl State {
     /// Another client made a session, which ends the one there was.
     fn taken_by_another(&mut self, inner: &Inner) {
         if let Some(session) = &mut self.session {
-            let (high, low) = (inner.device.roll(u64::MAX), inner.device.roll(u64::MAX));
-            session.id = SessionId(handle::uuid(high, low));
+            session.id = SessionId::rolled(&inner.device);
             session.elements = session::ElementCache::default();
         }
     }

@@ -8,13 +8,6 @@ use crate::world::{
     Gesture, Key, Launched, NotInstalled, Pointer, Snapshot, TouchOutcome, WindowKind,
 };
 
-/// Whether an act goes on after the faults injected into it.
-#[derive(Debug, PartialEq, Eq)]
-enum FaultOutcome {
-    Proceed,
-    Suppress,
-}
-
 impl Device {
     /// Touches the screen; points are dp or pt as the device is held.
     pub async fn touch(&self, gesture: Gesture) -> TouchOutcome {
@@ -25,7 +18,7 @@ impl Device {
             Gesture::Pinch { at, .. } => ("pinch", at),
         };
         let words = || format!("{kind} {}", what_is_at(&self.snapshot(), at));
-        if self.apply_faults(words).await == FaultOutcome::Suppress {
+        if self.swallows(words).await {
             return TouchOutcome::Nothing;
         }
         self.world(|world, now| world.gesture(gesture, now))
@@ -37,7 +30,7 @@ impl Device {
             Pointer::Down(at) => format!("tap {}", what_is_at(&self.snapshot(), at)),
             Pointer::Move(_) | Pointer::Up | Pointer::Cancel => "move".to_owned(),
         };
-        if self.apply_faults(words).await == FaultOutcome::Suppress {
+        if self.swallows(words).await {
             return None;
         }
         self.world(|world, now| world.pointer(movement, now))
@@ -45,7 +38,7 @@ impl Device {
 
     /// Types into the field with the focus; false when there is none.
     pub async fn type_text(&self, text: &str) -> bool {
-        if self.apply_faults(|| format!("text {text}")).await == FaultOutcome::Suppress {
+        if self.swallows(|| format!("text {text}")).await {
             return true;
         }
         self.world(|world, now| world.type_text(text, now))
@@ -54,7 +47,7 @@ impl Device {
     /// Presses a key.
     pub async fn press(&self, key: Key) {
         let words = || format!("key {key:?}").to_lowercase();
-        if self.apply_faults(words).await == FaultOutcome::Proceed {
+        if !self.swallows(words).await {
             self.world(|world, now| world.key(key, now));
         }
     }
@@ -86,19 +79,20 @@ impl Device {
         self.world(|world, now| world.launch(id, now))
     }
 
-    async fn apply_faults(&self, words: impl FnOnce() -> String) -> FaultOutcome {
+    /// Whether a fault keeps a touch or key from having an effect.
+    async fn swallows(&self, words: impl FnOnce() -> String) -> bool {
         if self.ignores_events() {
-            return FaultOutcome::Proceed;
+            return false;
         }
-        let mut outcome = FaultOutcome::Proceed;
+        let mut swallows = false;
         for fault in self.fire_faults(Event::Touch(&words())) {
             match fault {
                 Fault::Delay(time) => self.sleep(time.0).await,
-                Fault::Swallow => outcome = FaultOutcome::Suppress,
+                Fault::Swallow => swallows = true,
                 _ => {}
             }
         }
-        outcome
+        swallows
     }
 }
 

@@ -252,9 +252,9 @@ impl Matches {
         "connect", "service", "command", "route", "touch", "launch", "tree", "install", "push",
     ];
 
-    /// The kinds of event that are named.
-    pub(super) fn named(&self) -> Vec<&'static str> {
-        let patterns = [
+    /// The pattern of each kind.
+    const fn patterns(&self) -> [&Option<Pattern>; 9] {
+        [
             &self.connect,
             &self.service,
             &self.command,
@@ -264,8 +264,12 @@ impl Matches {
             &self.tree,
             &self.install,
             &self.push,
-        ];
-        let kinds = Self::KINDS.into_iter().zip(patterns);
+        ]
+    }
+
+    /// The kinds of event that are named.
+    pub(super) fn named(&self) -> Vec<&'static str> {
+        let kinds = Self::KINDS.into_iter().zip(self.patterns());
         kinds
             .filter_map(|(kind, pattern)| pattern.as_ref().map(|_| kind))
             .collect()
@@ -280,19 +284,11 @@ impl FaultRule {
     }
 
     pub(super) fn matches(&self, event: Event<'_>) -> bool {
-        let all = &self.matches.value;
-        let pattern = match event {
-            Event::Connect(_) => &all.connect,
-            Event::Service(_) => &all.service,
-            Event::Command(_) => &all.command,
-            Event::Route(_) => &all.route,
-            Event::Touch(_) => &all.touch,
-            Event::Launch(_) => &all.launch,
-            Event::Tree(_) => &all.tree,
-            Event::Install(_) => &all.install,
-            Event::Push(_) => &all.push,
-        };
-        pattern.as_ref().is_some_and(|p| p.0.is_match(event.text()))
+        let (kind, text) = event.parts();
+        let pattern = self.matches.value.patterns()[kind];
+        pattern
+            .as_ref()
+            .is_some_and(|pattern| pattern.0.is_match(text))
     }
 }
 

@@ -1,4 +1,5 @@
-//! A connection that turns to TLS in the middle, and back.
+//! A connection that turns to TLS in the middle, and back. On it are frames: a big-endian length,
+//! then a property list.
 
 use std::io;
 use std::sync::Arc;
@@ -9,9 +10,9 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::server::TlsStream;
 use tokio_rustls::{Accept, TlsAcceptor};
 
-use super::frame::{self, FrameError};
-use crate::plist::Dictionary;
-use crate::usbmux::BoxStream;
+use crate::plist::{self, Dictionary};
+use crate::usbmux::frame::{self, FrameError};
+use crate::usbmux::{BoxStream, Stream};
 
 /// How long a client may take for its handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -25,15 +26,15 @@ pub(super) enum Channel {
 impl Channel {
     pub(super) async fn read(&mut self) -> Result<Option<Dictionary>, FrameError> {
         match self {
-            Self::Plain(stream) => frame::read(stream).await,
-            Self::Secure(stream) => frame::read(stream.as_mut()).await,
+            Self::Plain(stream) => read(stream).await,
+            Self::Secure(stream) => read(stream.as_mut()).await,
         }
     }
 
     pub(super) async fn write(&mut self, body: Dictionary) -> io::Result<()> {
         match self {
-            Self::Plain(stream) => frame::write(stream, body).await,
-            Self::Secure(stream) => frame::write(stream.as_mut(), body).await,
+            Self::Plain(stream) => write(stream, body).await,
+            Self::Secure(stream) => write(stream.as_mut(), body).await,
         }
     }
 
@@ -59,6 +60,25 @@ impl Channel {
             }
         }
     }
+}
+
+/// Reads one frame; `None` when the client closed between frames.
+pub(crate) async fn read(
+    stream: &mut (impl Stream + ?Sized),
+) -> Result<Option<Dictionary>, FrameError> {
+    let frame = frame::read(stream, |length: [u8; 4]| Ok(u32::from_be_bytes(length))).await;
+    match frame {
+        // A TLS peer that just hangs up.
+        Err(FrameError::Io(error)) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        frame => Ok(frame?.map(|(_, body)| body)),
+    }
+}
+
+/// Writes one frame.
+pub(crate) async fn write(stream: &mut (impl Stream + ?Sized), body: Dictionary) -> io::Result<()> {
+    let body = plist::write_xml(body);
+    let length = u32::try_from(body.len()).map_err(io::Error::other)?;
+    frame::write(stream, &length.to_be_bytes(), &body).await
 }
 
 /// Does a handshake on a fresh connection.

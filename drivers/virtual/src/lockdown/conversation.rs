@@ -4,13 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use super::channel::Channel;
-use super::frame::FrameError;
 use super::pairing::{HostId, Pairing, host_id};
 use super::service::Kind;
-use super::written::Setting;
 use super::{Inner, Refusal, values};
 use crate::plist::{Dictionary, Value, dictionary, text};
 use crate::usbmux::BoxStream;
+use crate::usbmux::frame::FrameError;
 
 /// What to do with the channel once the answer is out.
 enum AfterAnswer {
@@ -117,9 +116,7 @@ impl Client {
         let (domain, key) = (text(request, "Domain"), text(request, "Key"));
         let key = key.ok_or(Failed("MissingKey"))?;
         let value = request.get("Value").ok_or(Failed("MissingValue"))?;
-        let setting = Setting::named(domain, key).filter(|_| self.session.is_some());
-        let setting = setting.ok_or(Failed("SetProhibited"))?;
-        if !self.phone.written.set(setting, value.clone()) {
+        if self.session.is_none() || !values::set(&self.phone, domain, key, value) {
             return Err(Failed("SetProhibited"));
         }
         let mut answer = dictionary([("Key", key.into()), ("Value", value.clone())]);
@@ -141,21 +138,20 @@ impl Client {
         let host = pair_record(request)
             .and_then(host_id)
             .ok_or(Failed("MissingPairRecord"))?;
-        match self.phone.pairings.get(&host) {
-            Some(_) => Ok(Dictionary::new()),
-            None => Err(Failed("InvalidHostID")),
-        }
+        let known = self.phone.pairings.get(&host);
+        known
+            .map(|_| Dictionary::new())
+            .ok_or(Failed("InvalidHostID"))
     }
 
     fn unpair(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
         let host = pair_record(request)
             .and_then(host_id)
             .ok_or(Failed("MissingPairRecord"))?;
-        if self.phone.pairings.remove(&host) {
-            Ok(Dictionary::new())
-        } else {
-            Err(Failed("InvalidHostID"))
-        }
+        let known = self.phone.pairings.remove(&host);
+        known
+            .map(|_| Dictionary::new())
+            .ok_or(Failed("InvalidHostID"))
     }
 
     fn start_session(&mut self, request: &Dictionary) -> Result<(Dictionary, AfterAnswer), Failed> {
@@ -168,7 +164,8 @@ impl Client {
         self.session = Some(host.clone());
         let answer = dictionary([
             ("EnableSessionSSL", true.into()),
-            ("SessionID", session_id(&host).into()),
+            // One connection has one session at most, so the host's own name serves for its name.
+            ("SessionID", host.0.as_str().into()),
         ]);
         Ok((answer, AfterAnswer::Secure(pairing)))
     }
@@ -176,7 +173,7 @@ impl Client {
     fn stop_session(&mut self, request: &Dictionary) -> Result<(Dictionary, AfterAnswer), Failed> {
         let host = self.session.as_ref().ok_or(Failed("SessionInactive"))?;
         let named = text(request, "SessionID").ok_or(Failed("MissingSessionID"))?;
-        if named != session_id(host) {
+        if named != host.0 {
             return Err(Failed("InvalidSessionID"));
         }
         self.session = None;
@@ -198,11 +195,6 @@ impl Client {
 
 fn pair_record(request: &Dictionary) -> Option<&Dictionary> {
     request.get("PairRecord").and_then(Value::as_dictionary)
-}
-
-/// One connection has one session at most, so the host's own name serves for its name.
-fn session_id(host: &HostId) -> String {
-    host.0.clone()
 }
 
 #[cfg(test)]

@@ -78,13 +78,11 @@ impl Pairings {
     }
 
     pub(super) fn get(&self, host: &HostId) -> Option<Pairing> {
-        let hosts = self.0.lock();
-        hosts.get(host).cloned()
+        self.0.lock().get(host).cloned()
     }
 
-    pub(super) fn remove(&self, host: &HostId) -> bool {
-        let mut hosts = self.0.lock();
-        hosts.remove(host).is_some()
+    pub(super) fn remove(&self, host: &HostId) -> Option<Pairing> {
+        self.0.lock().remove(host)
     }
 }
 

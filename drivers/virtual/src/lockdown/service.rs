@@ -1,26 +1,29 @@
 //! The services lockdownd starts, and the ports they wait on.
 
-mod heartbeat;
-mod image_mounter;
 mod installation_proxy;
-mod notification_proxy;
-mod syslog_relay;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::Inner;
 use super::channel::{Channel, handshake};
-use super::frame::FrameError;
 use super::pairing::HostId;
+use super::{Inner, values};
+use crate::plist::{Value, dictionary, text};
+use crate::usbmux::frame::FrameError;
 use crate::usbmux::{BoxStream, DevicePort};
 
 /// The first port a phone gives away.
 const FIRST_PORT: u16 = 49_152;
 /// How many started services may wait for their client; the oldest goes first.
 const MAX_WAITING: usize = 256;
+/// How often a phone's heartbeat asks, which it also tells the host.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
+/// How many names one client may observe.
+const MAX_OBSERVED: usize = 1_024;
 
 /// The services a phone without a developer disk image has and clients ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,16 +135,97 @@ async fn talk(phone: &Inner, started: &Started, stream: BoxStream) -> Result<(),
         return Ok(());
     };
     let stream = handshake(stream, phone.identity.tls(&pairing)).await?;
-    let channel = Channel::Secure(Box::new(stream));
+    let mut channel = Channel::Secure(Box::new(stream));
     match started.kind {
-        Kind::Heartbeat => heartbeat::serve(channel).await,
-        Kind::ImageMounter => image_mounter::serve(channel).await,
+        Kind::Heartbeat => heartbeat(&mut channel).await,
+        Kind::ImageMounter => mounted_images(&mut channel).await,
         Kind::InstallationProxy => {
             installation_proxy::serve(channel, phone.inventory.as_ref()).await
         }
-        Kind::NotificationProxy => notification_proxy::serve(channel).await,
-        Kind::SyslogRelay => syslog_relay::serve(channel).await,
+        Kind::NotificationProxy => notifications(&mut channel).await,
+        Kind::SyslogRelay => system_log(channel).await,
     }
+}
+
+/// `com.apple.mobile.heartbeat`: the phone says Marco, the host says Polo.
+async fn heartbeat(channel: &mut Channel) -> Result<(), FrameError> {
+    loop {
+        let marco = dictionary([
+            ("Command", "Marco".into()),
+            ("Interval", Value::from(HEARTBEAT_INTERVAL.as_secs())),
+            ("SupportsSleepyTime", true.into()),
+        ]);
+        channel.write(marco).await?;
+        let asked = tokio::time::Instant::now();
+        let Ok(answer) = tokio::time::timeout(2 * HEARTBEAT_INTERVAL, channel.read()).await else {
+            let tired = dictionary([("Command", "SleepyTime".into())]);
+            return Ok(channel.write(tired).await?);
+        };
+        if answer?.is_none_or(|answer| text(&answer, "Command") != Some("Polo")) {
+            return Ok(());
+        }
+        tokio::time::sleep_until(asked + HEARTBEAT_INTERVAL).await;
+    }
+}
+
+/// `com.apple.mobile.mobile_image_mounter`: whether a developer disk image is mounted. None is,
+/// and none can be: there is nothing behind the services it would bring.
+async fn mounted_images(channel: &mut Channel) -> Result<(), FrameError> {
+    while let Some(request) = channel.read().await? {
+        let command = text(&request, "Command").unwrap_or_default();
+        let mut answer = values::recorded(["image_mounter", command]);
+        if answer.is_empty() {
+            answer = dictionary([("Error", "UnknownCommand".into())]);
+        }
+        channel.write(answer).await?;
+        if command == "Hangup" {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// `com.apple.mobile.notification_proxy`: Darwin notifications by name. A client hears what it
+/// posts itself, when it observes it; the phone posts nothing of its own accord.
+async fn notifications(channel: &mut Channel) -> Result<(), FrameError> {
+    let mut observed = HashSet::new();
+    while let Some(request) = channel.read().await? {
+        let name = text(&request, "Name").unwrap_or_default();
+        match text(&request, "Command").unwrap_or_default() {
+            "ObserveNotification" if observed.len() < MAX_OBSERVED => {
+                observed.insert(name.to_owned());
+            }
+            "PostNotification" if observed.contains(name) => {
+                let relay = [
+                    ("Command", "RelayNotification".into()),
+                    ("Name", name.into()),
+                ];
+                channel.write(dictionary(relay)).await?;
+            }
+            "Shutdown" => {
+                let death = dictionary([("Command", "ProxyDeath".into())]);
+                return Ok(channel.write(death).await?);
+            }
+            // Unanswered on a phone, too.
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// `com.apple.syslog_relay`: the system's log as lines, for as long as the client listens. What a
+/// virtual phone has to say fits into one.
+async fn system_log(channel: Channel) -> Result<(), FrameError> {
+    let Channel::Secure(mut stream) = channel else {
+        return Ok(());
+    };
+    // Lines end with a line feed and a zero.
+    let line = b"Jan  1 00:00:00 iPhone syslog_relay[1] <Notice>: syslog_relay starting\n\0";
+    stream.write_all(line).await?;
+    stream.flush().await?;
+    let mut ignored = [0; 256];
+    while stream.read(&mut ignored).await? > 0 {}
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,11 +1,27 @@
-//! `GetValue`: what clients ask a phone about itself, by domain and key.
+//! `GetValue`: what clients ask a phone about itself, by domain and key; and `SetValue`, what hosts
+//! have changed of it. Only what nothing else on the phone depends on can be changed.
 
+use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
+
 use super::Inner;
-use super::facts::Facts;
-use super::identity::Identity;
-use crate::plist::{Dictionary, Value, dictionary};
+use crate::plist::{self, Dictionary, Value, dictionary};
+
+/// What is the same on every phone: values by domain, those that a stranger sees, and what
+/// services answer.
+static RECORDED: LazyLock<Dictionary> = LazyLock::new(|| {
+    plist::read_dictionary(include_bytes!("recorded.plist")).expect("the tests have read it")
+});
+
+/// A dictionary of what is the same on every phone.
+pub(super) fn recorded(path: [&str; 2]) -> Dictionary {
+    let [first, second] = path;
+    let inner = RECORDED.get(first).and_then(Value::as_dictionary);
+    let inner = inner.and_then(|all| all.get(second)?.as_dictionary());
+    inner.cloned().unwrap_or_default()
+}
 
 /// How much a client may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,31 +32,37 @@ pub(super) enum Visibility {
     Everything,
 }
 
-/// The global values a stranger sees.
-const PUBLIC: &[&str] = &[
-    "BasebandStatus",
-    "BuildVersion",
-    "CPUArchitecture",
-    "DeviceClass",
-    "DeviceColor",
-    "DeviceName",
-    "DevicePublicKey",
-    "HardwareModel",
-    "HasSiDP",
-    "HumanReadableProductVersionString",
-    "PartitionType",
-    "PasswordProtected",
-    "ProductName",
-    "ProductType",
-    "ProductVersion",
-    "ProductionSOC",
-    "ProtocolVersion",
-    "SupportedDeviceFamilies",
-    "TelephonyCapability",
-    "UniqueChipID",
-    "UniqueDeviceID",
-    "WiFiAddress",
+/// The values that hosts may set, with their domains.
+const SETTABLE: [(Option<&str>, &str); 3] = [
+    (None, "DeviceName"),
+    (
+        Some("com.apple.mobile.wireless_lockdown"),
+        "EnableWifiConnections",
+    ),
+    (None, "Uses24HourClock"),
 ];
+/// The longest name a phone takes, in bytes.
+const MAX_NAME: usize = 255;
+
+/// What was set on one phone, in the order of [`SETTABLE`].
+pub(super) type Written = Mutex<[Option<Value>; 3]>;
+
+/// Sets a value; `false` when it cannot be set, or not to this.
+pub(super) fn set(phone: &Inner, domain: Option<&str>, key: &str, value: &Value) -> bool {
+    let takes = match value {
+        Value::String(name) => key == "DeviceName" && (1..=MAX_NAME).contains(&name.len()),
+        Value::Boolean(_) => key != "DeviceName",
+        _ => false,
+    };
+    let place = SETTABLE
+        .iter()
+        .position(|settable| *settable == (domain, key));
+    let mut written = phone.written.lock();
+    let slot = place
+        .filter(|_| takes)
+        .and_then(|place| written.get_mut(place));
+    slot.map(|slot| *slot = Some(value.clone())).is_some()
+}
 
 /// Looks a value up; without a key the whole domain. `None` is lockdownd's `MissingValue`.
 pub(super) fn get(
@@ -50,15 +72,25 @@ pub(super) fn get(
     key: Option<&str>,
 ) -> Option<Value> {
     let mut values = match (domain, visibility) {
-        (None, _) => global(&phone.facts, &phone.identity),
-        (Some(domain), Visibility::Everything) => in_domain(phone, domain),
+        // A phone answers a domain it does not know with an empty one.
         (Some(_), Visibility::Public) => Dictionary::new(),
+        _ => recorded(["domains", domain.unwrap_or_default()]),
     };
     if domain.is_none() || visibility == Visibility::Everything {
-        phone.written.apply(domain, &mut values);
+        values.extend(own(phone, domain));
+        let written = phone.written.lock();
+        for ((of, name), value) in SETTABLE.iter().zip(written.iter()) {
+            if let Some(value) = value.as_ref().filter(|_| *of == domain) {
+                values.insert((*name).to_owned(), value.clone());
+            }
+        }
     }
     if (domain, visibility) == (None, Visibility::Public) {
-        values.retain(|key, _| PUBLIC.contains(&key.as_str()));
+        let public = RECORDED.get("public").and_then(Value::as_array);
+        values.retain(|key, _| {
+            let mut public = public.into_iter().flatten();
+            public.any(|known| known.as_string() == Some(key))
+        });
     }
     match key {
         None => {
@@ -71,131 +103,59 @@ pub(super) fn get(
     }
 }
 
-fn global(facts: &Facts, identity: &Identity) -> Dictionary {
-    let (model, platform, chip) = hardware(&facts.product_type);
-    let mut values = dictionary([
-        ("ActivationState", "Activated".into()),
-        ("ActivationStateAcknowledged", true.into()),
-        ("BasebandStatus", "BBInfoAvailable".into()),
-        ("BasebandVersion", "3.80.01".into()),
-        ("BluetoothAddress", facts.bluetooth_address().into()),
-        ("BoardId", Value::from(12_u64)),
-        ("BuildVersion", facts.build_version().into()),
-        ("CPUArchitecture", "arm64e".into()),
-        ("CertID", Value::from(chip)),
-        ("ChipID", Value::from(chip)),
-        ("ChipSerialNo", Value::Data(vec![0; 4])),
-        ("DeviceClass", "iPhone".into()),
-        ("DeviceColor", "1".into()),
-        ("DeviceName", facts.name.as_str().into()),
-        ("DevicePublicKey", Value::Data(identity.device_public_key())),
-        ("DieID", Value::from(facts.unique_chip_id())),
-        ("EthernetAddress", facts.wifi_address.as_str().into()),
-        ("FirmwareVersion", "iBoot-8422.142.2.700.1".into()),
-        ("FusingStatus", Value::from(3_u64)),
-        ("HardwareModel", model.into()),
-        ("HardwarePlatform", platform.into()),
-        ("HasSiDP", true.into()),
-        ("HostAttached", true.into()),
-        (
-            "HumanReadableProductVersionString",
-            facts.product_version.as_str().into(),
-        ),
-    ]);
-    values.extend(dictionary([
-        (
-            "MLBSerialNumber",
-            format!("{}MLB", facts.serial_number()).into(),
-        ),
-        ("ModelNumber", "MLPF3".into()),
-        ("PartitionType", "GUID_partition_scheme".into()),
-        ("PasswordProtected", false.into()),
-        ("ProductName", "iPhone OS".into()),
-        ("ProductType", facts.product_type.as_str().into()),
-        ("ProductVersion", facts.product_version.as_str().into()),
-        ("ProductionSOC", true.into()),
-        ("ProtocolVersion", "2".into()),
-        ("RegionInfo", "LL/A".into()),
-        ("SIMStatus", "kCTSIMSupportSIMStatusNotInserted".into()),
-        ("SerialNumber", facts.serial_number().into()),
-        (
-            "SupportedDeviceFamilies",
-            Value::Array(vec![Value::from(1_u64)]),
-        ),
-        ("TelephonyCapability", true.into()),
-        ("TimeIntervalSince1970", Value::Real(now())),
-        ("TimeZone", "Etc/UTC".into()),
-        ("TimeZoneOffsetFromUTC", Value::Real(0.0)),
-        ("TrustedHostAttached", true.into()),
-        ("UniqueChipID", Value::from(facts.unique_chip_id())),
-        ("UniqueDeviceID", facts.udid.as_str().into()),
-        ("UseRaptorCerts", true.into()),
-        ("Uses24HourClock", true.into()),
-        ("WiFiAddress", facts.wifi_address.as_str().into()),
-    ]));
-    values
-}
-
-/// A phone answers a domain it does not know with an empty one.
-fn in_domain(phone: &Inner, domain: &str) -> Dictionary {
+/// What is this phone's own.
+fn own(phone: &Inner, domain: Option<&str>) -> Dictionary {
+    let facts = &phone.facts;
+    let percent = phone.inventory.battery_percent();
     match domain {
-        "com.apple.disk_usage" | "com.apple.disk_usage.factory" => dictionary([
-            ("AmountDataAvailable", Value::from(64_000_000_000_u64)),
-            ("AmountDataReserved", Value::from(200_000_000_u64)),
-            ("TotalDataAvailable", Value::from(80_000_000_000_u64)),
-            ("TotalDataCapacity", Value::from(119_000_000_000_u64)),
-            ("TotalDiskCapacity", Value::from(128_000_000_000_u64)),
-            ("TotalSystemAvailable", Value::from(0_u64)),
-            ("TotalSystemCapacity", Value::from(9_000_000_000_u64)),
+        Some("com.apple.mobile.battery") => dictionary([
+            ("BatteryCurrentCapacity", Value::from(percent)),
+            ("FullyCharged", (percent == 100).into()),
         ]),
-        "com.apple.mobile.battery" => dictionary([
-            (
-                "BatteryCurrentCapacity",
-                Value::from(phone.inventory.battery_percent()),
-            ),
-            ("BatteryIsCharging", true.into()),
-            ("ExternalChargeCapable", true.into()),
-            ("ExternalConnected", true.into()),
-            (
-                "FullyCharged",
-                (phone.inventory.battery_percent() == 100).into(),
-            ),
-            ("GasGaugeCapability", true.into()),
-            ("HasBattery", true.into()),
+        Some("com.apple.mobile.iTunes") => dictionary([
+            ("ScreenHeight", Value::from(facts.screen_pixels.1)),
+            ("ScreenScaleFactor", Value::from(facts.screen_scale)),
+            ("ScreenWidth", Value::from(facts.screen_pixels.0)),
         ]),
-        "com.apple.international" => dictionary([
-            ("HostKeyboard", "en".into()),
-            ("Keyboard", "en_US".into()),
-            ("Language", "en".into()),
-            ("Locale", "en_US".into()),
-            (
-                "SupportedLanguages",
-                Value::Array(vec!["en".into(), "de".into()]),
-            ),
-            (
-                "SupportedLocales",
-                Value::Array(vec!["en_US".into(), "de_DE".into()]),
-            ),
-        ]),
-        "com.apple.mobile.iTunes" => dictionary([
-            ("ScreenHeight", Value::from(phone.facts.screen_pixels.1)),
-            ("ScreenScaleFactor", Value::from(phone.facts.screen_scale)),
-            ("ScreenWidth", Value::from(phone.facts.screen_pixels.0)),
-        ]),
-        "com.apple.mobile.wireless_lockdown" => dictionary([
-            ("EnableWifiConnections", false.into()),
-            ("SupportsWifi", true.into()),
-            ("SupportsWifiSyncing", true.into()),
-        ]),
-        "com.apple.security.mac.amfi" => dictionary([("DeveloperModeStatus", true.into())]),
-        "com.apple.xcode.developerdomain" => {
-            dictionary([("DeveloperStatus", "Development".into())])
+        Some(_) => Dictionary::new(),
+        None => {
+            let (model, platform, chip) = hardware(&facts.product_type);
+            let [_, a, b, c] = facts.ordinal.to_be_bytes();
+            let bluetooth = format!("a4:83:e8:{a:02x}:{b:02x}:{c:02x}");
+            // The number printed on the box, and the one the chip was born with.
+            let serial = format!("VPKT{:08}", facts.ordinal % 100_000_000);
+            let born = Value::from(0x000a_1b2c_0000_0000 + u64::from(facts.ordinal));
+            let now = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default();
+            let text = |text: &str| Value::from(text);
+            dictionary([
+                ("BluetoothAddress", bluetooth.into()),
+                ("CertID", Value::from(chip)),
+                ("ChipID", Value::from(chip)),
+                ("DeviceName", text(&facts.name)),
+                (
+                    "DevicePublicKey",
+                    Value::Data(phone.identity.device_public_key()),
+                ),
+                ("DieID", born.clone()),
+                ("EthernetAddress", text(&facts.wifi_address)),
+                ("HardwareModel", model.into()),
+                ("HardwarePlatform", platform.into()),
+                (
+                    "HumanReadableProductVersionString",
+                    text(&facts.product_version),
+                ),
+                ("MLBSerialNumber", format!("{serial}MLB").into()),
+                ("ProductType", text(&facts.product_type)),
+                ("ProductVersion", text(&facts.product_version)),
+                ("SerialNumber", serial.into()),
+                ("TimeIntervalSince1970", Value::Real(now.as_secs_f64())),
+                ("UniqueChipID", born),
+                ("UniqueDeviceID", facts.udid.as_str().into()),
+                ("WiFiAddress", text(&facts.wifi_address)),
+            ])
         }
-        "com.apple.mobile.internal" => dictionary([
-            ("DevToolsAvailable", "Standard".into()),
-            ("IsInternal", false.into()),
-        ]),
-        _ => Dictionary::new(),
     }
 }
 
@@ -209,49 +169,15 @@ fn hardware(product_type: &str) -> (&'static str, &'static str, u64) {
     }
 }
 
-fn now() -> f64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0.0, |since| since.as_secs_f64())
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::lockdown::written::Setting;
-    use crate::lockdown::{InstalledApp, Inventory, Lockdown};
-    use crate::usbmux::Udid;
-
-    struct Bare;
-
-    impl Inventory for Bare {
-        fn battery_percent(&self) -> u8 {
-            42
-        }
-
-        fn apps(&self) -> Vec<InstalledApp> {
-            Vec::new()
-        }
-
-        fn uninstall(&self, _: &str) -> bool {
-            false
-        }
-    }
+    use crate::lockdown::tests::lockdown;
 
     fn phone() -> Arc<Inner> {
-        let facts = Facts {
-            udid: Udid("00008110-000A1B2C00000001".to_owned()),
-            name: "Test".to_owned(),
-            product_type: "iPhone14,5".to_owned(),
-            product_version: "16.7.8".to_owned(),
-            screen_pixels: (1170, 2532),
-            screen_scale: 3,
-            ordinal: 1,
-            wifi_address: "a4:83:e7:00:00:01".to_owned(),
-        };
-        Lockdown::new(facts, Arc::new(Identity::new()), Arc::new(Bare)).inner
+        lockdown().inner
     }
 
     #[test]
@@ -283,12 +209,12 @@ mod tests {
     #[test]
     fn what_was_set_is_told_from_then_on() {
         let phone = phone();
-        let setting = Setting::named(None, "DeviceName").unwrap();
-        assert!(!phone.written.set(setting, true.into()), "a name is text");
-        assert!(phone.written.set(setting, "Desk".into()));
+        let set = |domain, value: Value| set(&phone, domain, "DeviceName", &value);
+        assert!(!set(None, true.into()), "a name is text");
+        assert!(!set(Some("a domain"), "Desk".into()));
+        assert!(set(None, "Desk".into()));
         let name = || get(&phone, Visibility::Public, None, Some("DeviceName"));
         assert_eq!(name(), Some("Desk".into()));
-        assert_eq!(Setting::named(Some("a domain"), "DeviceName"), None);
     }
 
     #[test]

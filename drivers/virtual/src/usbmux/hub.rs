@@ -7,9 +7,8 @@ use parking_lot::Mutex;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use super::message::{self, SystemBuid};
-use super::{Attachable, Udid};
-use crate::plist::Dictionary;
+use super::{Attachable, SystemBuid, Udid};
+use crate::plist::{Dictionary, Value, dictionary};
 
 /// A device's number on this host; a new one every time it is plugged in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,7 +62,7 @@ impl Hub {
         state.last_id += 1;
         let id = DeviceId(state.last_id);
         // Nobody listening is no error.
-        let _ = self.events.send(message::attached(id, device.udid()));
+        let _ = self.events.send(attached(id, device.udid()));
         let gone = CancellationToken::new();
         state.attached.insert(id, AttachedDevice { device, gone });
         id
@@ -80,7 +79,7 @@ impl Hub {
         if let Some(attached) = state.attached.remove(&id) {
             attached.gone.cancel();
         }
-        let _ = self.events.send(message::detached(id));
+        let _ = self.events.send(event("Detached", id));
         true
     }
 
@@ -111,7 +110,7 @@ impl Hub {
         }
         state.pair_records.insert(id.to_owned(), record);
         if let Some(id) = state.id_of(&Udid(id.to_owned())) {
-            let _ = self.events.send(message::paired(id));
+            let _ = self.events.send(event("Paired", id));
         }
         true
     }
@@ -132,7 +131,28 @@ impl State {
     fn list(&self) -> Vec<Dictionary> {
         self.attached
             .iter()
-            .map(|(&id, attached)| message::attached(id, attached.device.udid()))
+            .map(|(&id, there)| attached(id, there.device.udid()))
             .collect()
     }
+}
+
+fn attached(id: DeviceId, udid: &Udid) -> Dictionary {
+    let properties = dictionary([
+        ("ConnectionSpeed", Value::from(480_000_000_u64)),
+        ("ConnectionType", "USB".into()),
+        ("DeviceID", Value::from(id.0)),
+        ("LocationID", Value::from(0x1_0000 + id.0)),
+        ("ProductID", Value::from(0x12a8_u64)),
+        ("SerialNumber", udid.as_str().into()),
+    ]);
+    let mut attached = event("Attached", id);
+    attached.insert("Properties".to_owned(), Value::Dictionary(properties));
+    attached
+}
+
+fn event(kind: &str, id: DeviceId) -> Dictionary {
+    dictionary([
+        ("DeviceID", Value::from(id.0)),
+        ("MessageType", kind.into()),
+    ])
 }

@@ -4,80 +4,32 @@
 //! <https://github.com/appium/WebDriverAgent>.
 
 use super::element_type::ElementType;
+use super::error::WdaError;
 use super::tree::{Element, ElementTree, RawValue};
 use crate::geometry::Rect;
 
-/// The attributes a client can name.
+/// An attribute that a client can name, by its short name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Attribute {
-    Accessible,
-    AccessibilityContainer,
-    CustomActions,
-    Enabled,
-    Focused,
-    Frame,
-    Hittable,
-    Index,
-    Label,
-    MaxValue,
-    MinValue,
-    Name,
-    NativeAccessibilityElement,
-    NativeFrame,
-    PlaceholderValue,
-    Rect,
-    Selected,
-    Traits,
-    Type,
-    Uid,
-    Value,
-    Visible,
+pub(crate) struct Attribute(pub(crate) &'static str);
+
+/// Every attribute by its short name; the long one is `wd` and the same with a capital.
+const NAMES: &str = "UID accessibilityContainer accessible customActions enabled focused frame hittable index label maxValue minValue name nativeAccessibilityElement nativeFrame placeholderValue rect selected traits type value visible";
+
+/// The long name: `wd` and the short one with a capital.
+fn long(short: &str) -> String {
+    let (first, rest) = short.split_at(1);
+    format!("wd{}{rest}", first.to_uppercase())
 }
 
-/// Every attribute with its short name; the long one is `wd` and the same with a capital.
-const NAMES: [(&str, Attribute); 22] = [
-    ("UID", Attribute::Uid),
-    ("accessibilityContainer", Attribute::AccessibilityContainer),
-    ("accessible", Attribute::Accessible),
-    ("customActions", Attribute::CustomActions),
-    ("enabled", Attribute::Enabled),
-    ("focused", Attribute::Focused),
-    ("frame", Attribute::Frame),
-    ("hittable", Attribute::Hittable),
-    ("index", Attribute::Index),
-    ("label", Attribute::Label),
-    ("maxValue", Attribute::MaxValue),
-    ("minValue", Attribute::MinValue),
-    ("name", Attribute::Name),
-    (
-        "nativeAccessibilityElement",
-        Attribute::NativeAccessibilityElement,
-    ),
-    ("nativeFrame", Attribute::NativeFrame),
-    ("placeholderValue", Attribute::PlaceholderValue),
-    ("rect", Attribute::Rect),
-    ("selected", Attribute::Selected),
-    ("traits", Attribute::Traits),
-    ("type", Attribute::Type),
-    ("value", Attribute::Value),
-    ("visible", Attribute::Visible),
-];
-
-/// A name that is no attribute, in the words of the wire.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("The attribute '{0}' is unknown. Valid attribute names are: {names}", names = valid_names())]
-pub(crate) struct UnknownAttribute(pub(crate) String);
-
-/// All names in order, as Foundation prints a list.
-fn valid_names() -> String {
-    let long = |(name, _): (&str, Attribute)| {
-        let (first, rest) = name.split_at(1);
-        format!("wd{}{rest}", first.to_uppercase())
-    };
-    let mut names: Vec<String> = NAMES.map(long).into();
-    names.extend(NAMES.map(|(name, _)| name.to_owned()));
+/// A name that is no attribute, with all that are, as Foundation prints a list.
+fn unknown(name: &str) -> WdaError {
+    let mut names: Vec<String> = NAMES.split(' ').map(long).collect();
+    names.extend(NAMES.split(' ').map(str::to_owned));
     names.sort();
-    format!("(\n    {}\n)", names.join(",\n    "))
+    let names = names.join(",\n    ");
+    WdaError::unknown(format!(
+        "The attribute '{name}' is unknown. Valid attribute names are: (\n    {names}\n)"
+    ))
 }
 
 /// What an attribute holds.
@@ -95,20 +47,11 @@ pub(crate) enum AttributeValue {
 
 impl Attribute {
     /// The attribute of that name, short or long.
-    pub(crate) fn named(name: &str) -> Result<Self, UnknownAttribute> {
-        let long = |short: &str| {
-            let mut letters = short.chars();
-            let first = letters.next().map(|first| first.to_ascii_uppercase());
-            first.is_some_and(|first| {
-                let rest = name.strip_prefix("wd").and_then(|n| n.strip_prefix(first));
-                rest == Some(letters.as_str())
-            })
-        };
-        NAMES
-            .iter()
-            .find(|(short, _)| *short == name || long(short))
-            .map(|&(_, attribute)| attribute)
-            .ok_or_else(|| UnknownAttribute(name.to_owned()))
+    pub(crate) fn named(name: &str) -> Result<Self, WdaError> {
+        let found = NAMES
+            .split(' ')
+            .find(|short| *short == name || long(short) == name);
+        found.map(Self).ok_or_else(|| unknown(name))
     }
 
     /// What the attribute of the element at `at` holds.
@@ -117,35 +60,33 @@ impl Attribute {
             return AttributeValue::Null;
         };
         let text = |text: Option<String>| text.map_or(AttributeValue::Null, AttributeValue::Text);
-        match self {
-            Self::Accessible => AttributeValue::Flag(accessible(tree, at)),
-            Self::AccessibilityContainer => AttributeValue::Flag(
-                tree.descendants(at)
-                    .filter_map(|inner| tree.get(inner))
-                    .any(|inner| inner.flags.accessibility_element),
-            ),
-            // None of the elements here offers any.
-            Self::CustomActions | Self::MinValue | Self::MaxValue => AttributeValue::Null,
-            Self::Enabled => AttributeValue::Flag(element.flags.enabled),
-            // The focus of a hardware keyboard's arrow keys, which a phone does not show.
-            Self::Focused => AttributeValue::Flag(false),
-            Self::Frame => AttributeValue::Frame(whole(element.frame)),
-            Self::Hittable => AttributeValue::Flag(element.flags.hittable),
-            Self::Index => AttributeValue::Number(element.index as f64),
-            Self::Label => text(label(element)),
-            Self::Name => text(name(element)),
-            Self::NativeAccessibilityElement => {
-                AttributeValue::Flag(element.flags.accessibility_element)
+        let flag = AttributeValue::Flag;
+        match self.0 {
+            "accessible" => flag(accessible(tree, at)),
+            "accessibilityContainer" => {
+                let mut inner = tree.descendants(at).filter_map(|inner| tree.get(inner));
+                flag(inner.any(|inner| inner.flags.accessibility_element))
             }
-            Self::NativeFrame => AttributeValue::Frame(element.frame),
-            Self::PlaceholderValue => text(element.placeholder.clone()),
-            Self::Rect => AttributeValue::Rect(whole(element.frame)),
-            Self::Selected => AttributeValue::Flag(element.flags.selected),
-            Self::Traits => AttributeValue::Text(element.traits.join(", ")),
-            Self::Type => AttributeValue::Text(element.kind.name()),
-            Self::Uid => AttributeValue::Text(uid(tree.pid, element)),
-            Self::Value => text(value(element)),
-            Self::Visible => AttributeValue::Flag(element.flags.visible),
+            "enabled" => flag(element.flags.enabled),
+            // The focus of a hardware keyboard's arrow keys, which a phone does not show.
+            "focused" => flag(false),
+            "frame" => AttributeValue::Frame(whole(element.frame)),
+            "hittable" => flag(element.flags.hittable),
+            "index" => AttributeValue::Number(element.index as f64),
+            "label" => text(label(element)),
+            "name" => text(name(element)),
+            "nativeAccessibilityElement" => flag(element.flags.accessibility_element),
+            "nativeFrame" => AttributeValue::Frame(element.frame),
+            "placeholderValue" => text(element.placeholder.clone()),
+            "rect" => AttributeValue::Rect(whole(element.frame)),
+            "selected" => flag(element.flags.selected),
+            "traits" => AttributeValue::Text(element.traits.join(", ")),
+            "type" => AttributeValue::Text(element.kind.name()),
+            "UID" => AttributeValue::Text(uid(tree.pid, element)),
+            "value" => text(value(element)),
+            "visible" => flag(element.flags.visible),
+            // None of the elements here offers actions, or has a least and a greatest value.
+            _ => AttributeValue::Null,
         }
     }
 }
@@ -272,8 +213,8 @@ mod tests {
 
     #[test]
     fn long_names_mean_the_same_and_others_nothing() {
-        assert_eq!(Attribute::named("wdUID"), Ok(Attribute::Uid));
-        assert_eq!(Attribute::named("wdName"), Ok(Attribute::Name));
+        assert_eq!(Attribute::named("wdUID"), Ok(Attribute("UID")));
+        assert_eq!(Attribute::named("wdName"), Ok(Attribute("name")));
         assert!(Attribute::named("wdname").is_err());
         assert!(Attribute::named("hasKeyboardFocus").is_err());
     }

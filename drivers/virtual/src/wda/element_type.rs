@@ -1,5 +1,7 @@
 //! The kinds of element XCTest tells apart, by their names.
 
+use std::sync::LazyLock;
+
 /// A kind of element; its number is XCTest's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ElementType(u8);
@@ -8,91 +10,8 @@ pub(crate) struct ElementType(u8);
 const PREFIX: &str = "XCUIElementType";
 
 /// The names without their prefix, by number. (`XCUIElementTypes.h`)
-const NAMES: [&str; 83] = [
-    "Any",
-    "Other",
-    "Application",
-    "Group",
-    "Window",
-    "Sheet",
-    "Drawer",
-    "Alert",
-    "Dialog",
-    "Button",
-    "RadioButton",
-    "RadioGroup",
-    "CheckBox",
-    "DisclosureTriangle",
-    "PopUpButton",
-    "ComboBox",
-    "MenuButton",
-    "ToolbarButton",
-    "Popover",
-    "Keyboard",
-    "Key",
-    "NavigationBar",
-    "TabBar",
-    "TabGroup",
-    "Toolbar",
-    "StatusBar",
-    "Table",
-    "TableRow",
-    "TableColumn",
-    "Outline",
-    "OutlineRow",
-    "Browser",
-    "CollectionView",
-    "Slider",
-    "PageIndicator",
-    "ProgressIndicator",
-    "ActivityIndicator",
-    "SegmentedControl",
-    "Picker",
-    "PickerWheel",
-    "Switch",
-    "Toggle",
-    "Link",
-    "Image",
-    "Icon",
-    "SearchField",
-    "ScrollView",
-    "ScrollBar",
-    "StaticText",
-    "TextField",
-    "SecureTextField",
-    "DatePicker",
-    "TextView",
-    "Menu",
-    "MenuItem",
-    "MenuBar",
-    "MenuBarItem",
-    "Map",
-    "WebView",
-    "IncrementArrow",
-    "DecrementArrow",
-    "Timeline",
-    "RatingIndicator",
-    "ValueIndicator",
-    "SplitGroup",
-    "Splitter",
-    "RelevanceIndicator",
-    "ColorWell",
-    "HelpTag",
-    "Matte",
-    "DockItem",
-    "Ruler",
-    "RulerMarker",
-    "Grid",
-    "LevelIndicator",
-    "Cell",
-    "LayoutArea",
-    "LayoutItem",
-    "Handle",
-    "Stepper",
-    "Tab",
-    "TouchBar",
-    "StatusItem",
-];
+static NAMES: LazyLock<Vec<&str>> =
+    LazyLock::new(|| include_str!("element-types.txt").lines().collect());
 
 impl ElementType {
     pub(crate) const ANY: Self = Self(0);
@@ -116,7 +35,6 @@ impl ElementType {
     pub(crate) const STATIC_TEXT: Self = Self(48);
     pub(crate) const TEXT_FIELD: Self = Self(49);
     pub(crate) const SECURE_TEXT_FIELD: Self = Self(50);
-    pub(crate) const TEXT_VIEW: Self = Self(52);
     pub(crate) const WEB_VIEW: Self = Self(58);
     pub(crate) const CELL: Self = Self(75);
 
@@ -145,14 +63,9 @@ impl ElementType {
     }
 
     /// Whether elements of this kind hold text somebody types.
-    pub(crate) fn takes_text(self) -> bool {
-        [
-            Self::TEXT_VIEW,
-            Self::TEXT_FIELD,
-            Self::SEARCH_FIELD,
-            Self::SECURE_TEXT_FIELD,
-        ]
-        .contains(&self)
+    pub(crate) const fn takes_text(self) -> bool {
+        // Text field, secure text field, search field and text view.
+        matches!(self.0, 49 | 50 | 45 | 52)
     }
 }
 

@@ -3,11 +3,6 @@
 //! Source: `FBCommandStatus.m` and `FBExceptionHandler.m` of
 //! <https://github.com/appium/WebDriverAgent>.
 
-use super::attribute::UnknownAttribute;
-use super::class_chain::ClassChainError;
-use super::predicate::PredicateError;
-use super::xpath::XPathError;
-
 /// What kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
@@ -26,41 +21,50 @@ pub(crate) enum ErrorKind {
     UnsupportedOperation,
 }
 
+/// Each kind with the word in `error` and the code of the answer, in the order of the kinds.
+const KINDS: [(ErrorKind, &str, u16); 13] = [
+    (ErrorKind::InvalidArgument, "invalid argument", 400),
+    (ErrorKind::InvalidElementState, "invalid element state", 400),
+    (ErrorKind::InvalidSelector, "invalid selector", 400),
+    (ErrorKind::InvalidSessionId, "invalid session id", 404),
+    (ErrorKind::NoSuchAlert, "no such alert", 404),
+    (ErrorKind::NoSuchElement, "no such element", 404),
+    (ErrorKind::SessionNotCreated, "session not created", 500),
+    (
+        ErrorKind::StaleElementReference,
+        "stale element reference",
+        404,
+    ),
+    (ErrorKind::Timeout, "timeout", 408),
+    (
+        ErrorKind::UnableToCaptureScreen,
+        "unable to capture screen",
+        500,
+    ),
+    (ErrorKind::UnknownCommand, "unknown command", 404),
+    (ErrorKind::UnknownError, "unknown error", 500),
+    (
+        ErrorKind::UnsupportedOperation,
+        "unsupported operation",
+        500,
+    ),
+];
+
 impl ErrorKind {
     /// The word in `error`.
     pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::InvalidArgument => "invalid argument",
-            Self::InvalidElementState => "invalid element state",
-            Self::InvalidSelector => "invalid selector",
-            Self::InvalidSessionId => "invalid session id",
-            Self::NoSuchAlert => "no such alert",
-            Self::NoSuchElement => "no such element",
-            Self::SessionNotCreated => "session not created",
-            Self::StaleElementReference => "stale element reference",
-            Self::Timeout => "timeout",
-            Self::UnableToCaptureScreen => "unable to capture screen",
-            Self::UnknownCommand => "unknown command",
-            Self::UnknownError => "unknown error",
-            Self::UnsupportedOperation => "unsupported operation",
-        }
+        KINDS[self as usize].1
     }
 
     /// The code of the answer.
     pub(crate) const fn status(self) -> u16 {
-        match self {
-            Self::InvalidArgument | Self::InvalidElementState | Self::InvalidSelector => 400,
-            Self::InvalidSessionId
-            | Self::NoSuchAlert
-            | Self::NoSuchElement
-            | Self::StaleElementReference
-            | Self::UnknownCommand => 404,
-            Self::Timeout => 408,
-            Self::SessionNotCreated
-            | Self::UnableToCaptureScreen
-            | Self::UnknownError
-            | Self::UnsupportedOperation => 500,
-        }
+        KINDS[self as usize].2
+    }
+
+    /// The kind of that word; another one is an unknown error.
+    pub(crate) fn named(word: &str) -> Self {
+        let known = KINDS.iter().find(|(_, known, _)| *known == word);
+        known.map_or(Self::UnknownError, |(kind, ..)| *kind)
     }
 }
 
@@ -107,40 +111,5 @@ impl WdaError {
             ErrorKind::NoSuchAlert,
             "An attempt was made to operate on a modal dialog when one was not open",
         )
-    }
-}
-
-/// Exceptions of Foundation that nobody translates: all are unknown errors.
-impl From<PredicateError> for WdaError {
-    fn from(error: PredicateError) -> Self {
-        Self::unknown(error.to_string())
-    }
-}
-
-impl From<UnknownAttribute> for WdaError {
-    fn from(error: UnknownAttribute) -> Self {
-        Self::unknown(error.to_string())
-    }
-}
-
-impl From<ClassChainError> for WdaError {
-    fn from(error: ClassChainError) -> Self {
-        match error {
-            ClassChainError::Syntax { .. } => {
-                Self::new(ErrorKind::InvalidSelector, error.to_string())
-            }
-            ClassChainError::Predicate(error) => error.into(),
-        }
-    }
-}
-
-impl From<XPathError> for WdaError {
-    fn from(error: XPathError) -> Self {
-        let kind = match error {
-            XPathError::Invalid { .. } => ErrorKind::InvalidSelector,
-            XPathError::NoElements(_) => ErrorKind::UnknownError,
-            XPathError::TooLong => ErrorKind::Timeout,
-        };
-        Self::new(kind, error.to_string())
     }
 }

@@ -3,7 +3,7 @@
 //! Source: `FBFindElementCommands.m` and `XCUIElement+FBFind.m` of
 //! <https://github.com/appium/WebDriverAgent>.
 
-use super::attribute::{self, Attribute, AttributeValue};
+use super::attribute;
 use super::class_chain::ClassChain;
 use super::element_type::ElementType;
 use super::error::WdaError;
@@ -37,8 +37,6 @@ pub(crate) fn find(
                 kind == ElementType::ANY || found == Some(kind)
             }))
         }
-        "link text" => by_property(tree, root, value, str::eq),
-        "partial link text" => by_property(tree, root, value, |text, part| text.contains(part)),
         "predicate string" => {
             let predicate = Predicate::parse(value)?;
             let mut found = Vec::new();
@@ -49,8 +47,8 @@ pub(crate) fn find(
             }
             Ok(found)
         }
-        "class chain" => Ok(ClassChain::parse(value)?.find(tree, root)?),
-        "xpath" => Ok(xpath::find(tree, root, value)?),
+        "class chain" => ClassChain::parse(value)?.find(tree, root),
+        "xpath" => xpath::find(tree, root, value),
         _ => Err(WdaError::invalid_argument(format!(
             "Invalid locator requested: {using}"
         ))),
@@ -59,27 +57,6 @@ pub(crate) fn find(
 
 fn matching(tree: &ElementTree, root: usize, test: impl Fn(usize) -> bool) -> Vec<usize> {
     tree.subtree(root).filter(|&at| test(at)).collect()
-}
-
-/// `label=Sign in`; without a property the name.
-fn by_property(
-    tree: &ElementTree,
-    root: usize,
-    value: &str,
-    test: impl Fn(&str, &str) -> bool,
-) -> Result<Vec<usize>, WdaError> {
-    let mut parts = value.split('=');
-    let first = parts.next().unwrap_or_default();
-    let (property, wanted) = match parts.next_back() {
-        Some(last) => (first, last),
-        None => ("name", first),
-    };
-    let attribute = Attribute::named(property)?;
-    Ok(matching(
-        tree,
-        root,
-        |at| matches!(attribute.of(tree, at), AttributeValue::Text(text) if test(&text, wanted)),
-    ))
 }
 
 #[cfg(test)]
@@ -109,9 +86,6 @@ mod tests {
     #[test]
     fn every_strategy_finds() {
         finds("class name", "XCUIElementTypeCell", &["c1", "c2", "c3"]);
-        finds("link text", "label=Sign in", &["sign_in"]);
-        finds("link text", "buy", &["buy"]);
-        finds("partial link text", "label=wo", &["Two"]);
         finds("predicate string", "value == '1'", &["sign_in", "notify"]);
         finds("class chain", "**/XCUIElementTypeCell[2]", &["c2"]);
         finds("xpath", "//XCUIElementTypeCell[2]", &["c2"]);
@@ -137,7 +111,6 @@ mod tests {
             ("xpath", "//@name[.!='']", ErrorKind::UnknownError),
             ("predicate string", "name ==", ErrorKind::UnknownError),
             ("predicate string", "foo == 1", ErrorKind::UnknownError),
-            ("link text", "foo=1", ErrorKind::UnknownError),
         ] {
             assert_eq!(
                 find_in(0, using, value).unwrap_err().kind,

@@ -18,7 +18,12 @@ impl Arguments {
     ///
     /// # Errors
     /// When the body is a list.
-    pub(crate) fn read(query: Vec<(String, String)>, body: &[u8]) -> Result<Self, WdaError> {
+    pub(crate) fn read(query: &str, body: &[u8]) -> Result<Self, WdaError> {
+        let pairs = query.split('&').filter(|pair| !pair.is_empty());
+        let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let query = pairs
+            .map(|(name, value)| (decode(name), decode(value)))
+            .collect();
         let body = match serde_json::from_slice(body) {
             Ok(Value::Object(body)) => body,
             Ok(Value::Array(_)) => return Err(unrecognized("objectForKeyedSubscript:")),
@@ -52,10 +57,9 @@ impl Arguments {
             .filter(|number| number.is_finite())
     }
 
-    /// A text that must be there.
-    pub(crate) fn required(&self, name: &str) -> Result<&str, WdaError> {
-        self.text(name)
-            .ok_or_else(|| WdaError::invalid_argument(format!("'{name}' must be set to a string")))
+    /// All values of the body.
+    pub(crate) const fn body(&self) -> &Map<String, Value> {
+        &self.body
     }
 }
 
@@ -93,9 +97,13 @@ mod tests {
     #[test]
     fn query_and_body_are_read_by_name() {
         let body = br#"{"x": "12.5", "y": 3, "name": null}"#;
-        let query = ["json", "xml"].map(|value| ("format".to_owned(), value.to_owned()));
-        let arguments = Arguments::read(query.into(), body).unwrap();
+        let query = "format=json&format=xml&&x=1+2%20&y";
+        let arguments = Arguments::read(query, body).unwrap();
         assert_eq!(arguments.query("format"), Some("xml"));
+        assert_eq!(
+            (arguments.query("x"), arguments.query("y")),
+            (Some("1+2 "), Some(""))
+        );
         assert_eq!(arguments.number("x"), Some(12.5));
         assert_eq!(arguments.number("y"), Some(3.0));
         assert_eq!(arguments.get("name"), None);
@@ -104,10 +112,10 @@ mod tests {
     #[test]
     fn a_body_that_is_no_json_counts_as_none() {
         for body in [b"{\"x\": ".as_slice(), b"null", b"3", b"\"x\""] {
-            let arguments = Arguments::read(Vec::new(), body).unwrap();
+            let arguments = Arguments::read("", body).unwrap();
             assert_eq!(arguments.get("x"), None);
         }
-        assert!(Arguments::read(Vec::new(), b"[]").is_err());
+        assert!(Arguments::read("", b"[]").is_err());
     }
 
     #[test]
@@ -118,8 +126,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_answered_without_panic(query in "\\PC{0,40}", body in proptest::collection::vec(any::<u8>(), 0..100)) {
-            let _ = Arguments::read(Vec::new(), &body);
-            let _ = decode(&query);
+            let _ = Arguments::read(&query, &body);
         }
     }
 }

@@ -1,73 +1,72 @@
-//! Which path is which command, and whether it needs a session.
+//! Which path is which command, whether it needs a session, and the answers that are always the
+//! same.
+//!
+//! Source: the `routes` of the command classes of <https://github.com/appium/WebDriverAgent>,
+//! 16.7.0, as compiled for iOS.
 
-mod table;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-pub(crate) use self::table::Route;
-use self::table::{ROUTES, RouteScope};
+use serde_json::Value;
+
+use super::error::{ErrorKind, WdaError};
+
+/// Where a command is (behind `/session/:id`, at the top or both), its method and path, its name.
+/// In a path, a part with a colon takes anything.
+static ROUTES: LazyLock<Vec<[&str; 4]>> = LazyLock::new(|| {
+    let lines = include_str!("routes.txt").lines();
+    let words = lines.map(|line| line.split_whitespace().collect::<Vec<_>>());
+    words.filter_map(|words| words.try_into().ok()).collect()
+});
+
+/// What a phone was heard to answer to commands that neither look at it nor change it, by name.
+static RECORDED: LazyLock<HashMap<String, Value>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("recorded.json")).expect("the tests have read it")
+});
 
 /// A path that is a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Found {
-    pub(crate) route: Route,
+    pub(crate) command: &'static str,
     /// The session it is asked of.
     pub(crate) session: Option<String>,
     pub(crate) uuid: Option<String>,
     pub(crate) name: Option<String>,
 }
 
-/// Whether a method and path get a command's answer, if only that there is no such command.
-pub(crate) fn is_served(method: &str, path: &str) -> bool {
-    matches!(method, "GET" | "POST" | "PUT" | "DELETE" | "OPTIONS") && path.starts_with('/')
-}
-
 /// The command of a path. Letters of the fixed parts may be large or small, and a slash at the
 /// end makes no difference, as with the servers WebDriverAgent had before 16.
 pub(crate) fn find(method: &str, path: &str) -> Option<Found> {
-    if method == "OPTIONS" {
-        return Some(found(Route::Ping));
-    }
     let path = path.strip_prefix('/')?;
     let parts: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
-    let top = ROUTES
-        .iter()
-        .filter(|(verb, _, scope, _)| {
-            *verb == method && matches!(scope, RouteScope::Top | RouteScope::Both)
-        })
-        .find_map(|&(_, pattern, _, route)| matching(pattern, &parts, route));
-    if top.is_some() {
-        return top;
-    }
-    let [prefix, session, rest @ ..] = parts.as_slice() else {
-        return None;
+    let at = |place: &str, parts: &[&str]| {
+        let routes = ROUTES.iter().filter(move |[scope, verb, ..]| {
+            *verb == method && (*scope == place || *scope == "both")
+        });
+        routes
+            .filter_map(|&[_, _, pattern, command]| matching(pattern, parts, command))
+            .next()
     };
-    if !prefix.eq_ignore_ascii_case("session") || session.is_empty() {
-        return None;
-    }
-    let mut inside = ROUTES
-        .iter()
-        .filter(|(verb, _, scope, _)| {
-            *verb == method && matches!(scope, RouteScope::Session | RouteScope::Both)
-        })
-        .find_map(|&(_, pattern, _, route)| matching(pattern, rest, route))?;
-    inside.session = Some((*session).to_owned());
-    Some(inside)
+    at("top", &parts).or_else(|| match parts.as_slice() {
+        [prefix, session, rest @ ..]
+            if prefix.eq_ignore_ascii_case("session") && !session.is_empty() =>
+        {
+            let session = Some((*session).to_owned());
+            at("session", rest).map(|found| Found { session, ..found })
+        }
+        _ => None,
+    })
 }
 
-fn found(route: Route) -> Found {
-    Found {
-        route,
-        session: None,
-        uuid: None,
-        name: None,
-    }
-}
-
-fn matching(pattern: &str, parts: &[&str], route: Route) -> Option<Found> {
+fn matching(pattern: &str, parts: &[&str], command: &'static str) -> Option<Found> {
     let wanted = pattern.split('/').filter(|part| !part.is_empty());
     if wanted.clone().count() != parts.len() {
         return None;
     }
-    let mut found = found(route);
+    let mut found = Found {
+        command,
+        ..Found::default()
+    };
     for (wanted, part) in wanted.zip(parts) {
         match wanted {
             // No part is empty: `//` is in no path.
@@ -81,63 +80,60 @@ fn matching(pattern: &str, parts: &[&str], route: Route) -> Option<Found> {
     Some(found)
 }
 
+/// The answer to a command that is always the same.
+pub(crate) fn recorded(command: &str) -> Result<Value, WdaError> {
+    let answer = RECORDED.get(command);
+    let text = |name: &str| answer.and_then(|answer| answer[name].as_str());
+    match (answer, text("error")) {
+        (Some(answer), None) => Ok(answer["value"].clone()),
+        (_, error) => Err(WdaError::new(
+            ErrorKind::named(error.unwrap_or_default()),
+            text("message").unwrap_or_default(),
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    fn route(method: &str, path: &str) -> Option<Route> {
-        find(method, path).map(|found| found.route)
-    }
-
     #[test]
     fn commands_are_found_where_webdriveragent_has_them() {
         for (method, path, wanted) in [
-            ("GET", "/status", Some(Route::Status)),
-            ("GET", "/session/1/status", None),
-            ("POST", "/session", Some(Route::CreateSession)),
-            ("POST", "/session/", Some(Route::CreateSession)),
-            ("GET", "/session/1", Some(Route::GetSession)),
-            ("DELETE", "/session/1", Some(Route::DeleteSession)),
-            ("GET", "/source", Some(Route::Source)),
-            ("GET", "/session/1/source", Some(Route::Source)),
-            ("POST", "/element", None),
-            ("POST", "/session/1/element", Some(Route::FindElement)),
-            ("POST", "/session/1/wda/homescreen", None),
-            ("POST", "/wda/homescreen", Some(Route::Homescreen)),
-            (
-                "GET",
-                "/session/1/element/active",
-                Some(Route::ActiveElement),
-            ),
-            ("POST", "/session/1/execute/sync", None),
-            ("GET", "/Session/1/WDA/Locked", Some(Route::Locked)),
-            ("PUT", "/status", None),
-            ("OPTIONS", "/anything", Some(Route::Ping)),
-            ("GET", "/", None),
-            ("GET", "/status/", Some(Route::Status)),
-            ("GET", "/status//", None),
-            ("GET", "/session/1//source", None),
-            ("GET", "/session//source", None),
-            ("GET", "status", None),
+            ("GET", "/status", "status"),
+            ("GET", "/session/1/status", ""),
+            ("POST", "/session/", "create_session"),
+            ("GET", "/session/1", "session"),
+            ("DELETE", "/session/1", "delete_session"),
+            ("GET", "/source", "source"),
+            ("GET", "/session/1/source", "source"),
+            ("POST", "/element", ""),
+            ("POST", "/session/1/element", "find_element"),
+            ("POST", "/session/1/wda/homescreen", ""),
+            ("GET", "/session/1/element/active", "active_element"),
+            ("POST", "/session/1/execute/sync", ""),
+            ("GET", "/Session/1/WDA/Locked", "locked"),
+            ("PUT", "/status", ""),
+            ("GET", "/", ""),
+            ("GET", "/status/", "status"),
+            ("GET", "/status//", ""),
+            ("GET", "/session/1//source", ""),
+            ("GET", "/session//source", ""),
+            ("GET", "status", ""),
         ] {
-            assert_eq!(route(method, path), wanted, "{method} {path}");
+            let found = find(method, path).unwrap_or_default();
+            assert_eq!(found.command, wanted, "{method} {path}");
         }
-    }
-
-    #[test]
-    fn parts_of_the_path_are_handed_over() {
         let path = "/session/A-B/element/26000000-0000/attribute/placeholderValue";
-        assert_eq!(
-            find("GET", path),
-            Some(Found {
-                route: Route::ElementAttribute,
-                session: Some("A-B".to_owned()),
-                uuid: Some("26000000-0000".to_owned()),
-                name: Some("placeholderValue".to_owned()),
-            })
-        );
+        let found = Found {
+            command: "named_attribute",
+            session: Some("A-B".to_owned()),
+            uuid: Some("26000000-0000".to_owned()),
+            name: Some("placeholderValue".to_owned()),
+        };
+        assert_eq!(find("GET", path), Some(found));
     }
 
     proptest! {

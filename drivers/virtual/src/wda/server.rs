@@ -1,23 +1,32 @@
-//! HTTP/1.1: from bytes to a command and back, one request at a time.
+//! HTTP/1.1: from a request to a command and back, one at a time.
 //!
 //! Source: `FBWebServer.m`, `FBResponsePayload.m` and `FBUnknownCommands.m` of
-//! <https://github.com/appium/WebDriverAgent>.
+//! <https://github.com/appium/WebDriverAgent>. Since version 16 it knows nothing of bodies in
+//! chunks: it takes one for empty and hangs up at what follows.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::io;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Body as _, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response, header};
+use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 
 use super::error::{ErrorKind, WdaError};
-use super::handle::{Answer, Handler};
-use super::http::{Connection, Framing, Incoming, Kind, Request, Response};
-use super::request::Arguments;
+use super::handle::Handler;
+use super::request::{Arguments, decode};
 use super::{Inner, Running, State, route};
 use crate::faults::{Event, Fault};
 use crate::usbmux::BoxStream;
 use crate::usbmux::faulty_stream::{ConnectionFaults, FaultyStream};
+
+/// The largest head a client may send; a phone takes any.
+const MAX_HEAD: usize = 64 * 1024;
+/// The largest body a client may send: a picture for the pasteboard. A phone takes a GiB.
+const MAX_BODY: u64 = 32 * 1024 * 1024;
 
 /// No answer is to come: the connection ends instead.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +36,7 @@ struct GivenUp;
 /// Serves one connection until it ends, WebDriverAgent goes down or a fault cuts it.
 pub(super) async fn serve(inner: Arc<Inner>, stream: BoxStream) {
     let mut cuts = inner.device.cuts();
-    let connection_faults = Arc::new(ConnectionFaults::default());
+    let faults = Arc::new(ConnectionFaults::default());
     let mut flaps = None;
     for fault in inner.device.fire_faults(Event::Connect("wda")) {
         match fault {
@@ -35,14 +44,19 @@ pub(super) async fn serve(inner: Arc<Inner>, stream: BoxStream) {
             Fault::Delay(time) => inner.device.sleep(time.0).await,
             Fault::Flap(time) => flaps = Some(time.0),
             Fault::WdaCrash(_) | Fault::AgentDies | Fault::Detach(_) => {
-                inner.apply_fault(&fault);
-                return;
+                return inner.apply_fault(&fault);
             }
-            other => connection_faults.apply(&other),
+            other => faults.apply(&other),
         }
     }
-    let stream = FaultyStream::new(stream, connection_faults.clone());
-    let connection = converse(inner.clone(), connection_faults, Connection::new(stream));
+    let stream = TokioIo::new(FaultyStream::new(stream, faults.clone()));
+    let service = service_fn(|request| answer(inner.clone(), faults.clone(), request));
+    let connection = hyper::server::conn::http1::Builder::new()
+        .auto_date_header(false)
+        .half_close(true)
+        .max_buf_size(MAX_HEAD)
+        .title_case_headers(true)
+        .serve_connection(stream, service);
     let flap = async {
         match flaps {
             Some(time) => inner.device.sleep(time).await,
@@ -54,6 +68,8 @@ pub(super) async fn serve(inner: Arc<Inner>, stream: BoxStream) {
             if let Err(error) = ended {
                 tracing::debug!(%error, "a WebDriverAgent client was dropped");
             }
+            // The answer to a shutdown is the last one.
+            inner.stop_if_asked();
         }
         () = inner.becomes(Running::Down) => {}
         _ = cuts.changed() => {}
@@ -61,46 +77,24 @@ pub(super) async fn serve(inner: Arc<Inner>, stream: BoxStream) {
     }
 }
 
-async fn converse(
-    inner: Arc<Inner>,
-    connection_faults: Arc<ConnectionFaults>,
-    mut connection: Connection<FaultyStream>,
-) -> io::Result<()> {
-    while let Some(incoming) = connection.next().await? {
-        let request = match incoming {
-            Incoming::Request(request) => request,
-            Incoming::TooLarge => {
-                return connection
-                    .answer(&refusal(413, "Request Entity Too Large"))
-                    .await;
-            }
-        };
-        let (framing, is_last) = (request.framing, request.is_last);
-        let Ok(response) = answer(inner.clone(), connection_faults.clone(), request).await else {
-            return Ok(());
-        };
-        if framing == Framing::Length {
-            connection.answer(&response).await?;
-        }
-        // The answer to a shutdown is the last one.
-        inner.stop_if_asked();
-        if is_last || framing == Framing::Chunked {
-            return Ok(());
-        }
-    }
-    Ok(())
-}
-
 async fn answer(
     inner: Arc<Inner>,
     connection_faults: Arc<ConnectionFaults>,
-    request: Request,
-) -> Result<Response, GivenUp> {
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, GivenUp> {
+    let (head, body) = request.into_parts();
+    let length = body.size_hint().exact().ok_or(GivenUp)?;
+    if length > MAX_BODY {
+        return Ok(last(respond(413, "Payload Too Large".into())));
+    }
+    let body = body.collect().await.map_err(|_| GivenUp)?.to_bytes();
     // Done in a task of its own: a phone finishes what it has begun even if nobody listens.
     let phone = inner.clone();
     let work = async move {
+        let method = head.method.as_str().to_uppercase();
+        let (path, query) = (decode(head.uri.path()), head.uri.query().unwrap_or(""));
         tokio::select! {
-            answer = work(&phone, &connection_faults, request) => answer,
+            answer = work(&phone, &connection_faults, &method, &path, query, &body) => answer,
             () = phone.becomes(Running::Down) => Err(GivenUp),
         }
     };
@@ -110,26 +104,28 @@ async fn answer(
 async fn work(
     inner: &Inner,
     connection_faults: &ConnectionFaults,
-    request: Request,
-) -> Result<Response, GivenUp> {
-    let named = format!("{} {}", request.method, request.path);
-    let mut failure = None;
-    let (mut taken, mut ignored) = (false, false);
+    method: &str,
+    path: &str,
+    query: &str,
+    body: &[u8],
+) -> Result<Response<Full<Bytes>>, GivenUp> {
+    let named = format!("{method} {path}");
+    let mut told = None;
+    let mut taken = false;
     for fault in inner.device.fire_faults(Event::Route(&named)) {
         match fault {
             Fault::Delay(time) => inner.device.sleep(time.0).await,
-            Fault::NoAnswer => {
-                return std::future::pending::<Result<_, Infallible>>()
-                    .await
-                    .map_err(|never| match never {});
-            }
-            Fault::Fail(text) => failure = Some(WdaError::unknown(text)),
+            Fault::NoAnswer => match std::future::pending::<Infallible>().await {},
+            Fault::Fail(text) => told = Some(Err(WdaError::unknown(text))),
             Fault::StaleElement => {
                 let message =
                     "The previously found element is not present in the current view anymore";
-                failure = Some(WdaError::new(ErrorKind::StaleElementReference, message));
+                told = Some(Err(WdaError::new(
+                    ErrorKind::StaleElementReference,
+                    message,
+                )));
             }
-            Fault::Ignore => ignored = true,
+            Fault::Ignore if told.is_none() => told = Some(Ok(Value::Null)),
             Fault::SessionKilled => taken = true,
             Fault::Refuse | Fault::Reset | Fault::Drop | Fault::Reboot(_) | Fault::BootLoop(_) => {
                 return Err(GivenUp);
@@ -146,95 +142,60 @@ async fn work(
     if taken {
         state.taken_by_another(inner);
     }
-    let answer = match failure {
-        Some(error) => Err(error),
-        None if !route::is_served(&request.method, &request.path) => {
+    let answer = match (told, route::find(method, path)) {
+        (Some(told), _) => told,
+        (None, Some(found)) => {
+            inner.device.takes(inner.device.latency().agent_call).await;
+            let state = &mut *state;
+            match Arguments::read(query, body) {
+                Ok(arguments) => Handler::new(inner, state, found, arguments).run().await,
+                Err(error) => Err(error),
+            }
+        }
+        (None, None) => {
             inner.device.note_unhandled(&named);
-            return Ok(refusal(404, "Not Found"));
+            let message = format!("Unhandled endpoint: {path}");
+            Err(WdaError::new(ErrorKind::UnknownCommand, message))
         }
-        None if ignored => Ok(Answer::Value(Value::Null)),
-        None => command(inner, &mut state, request).await,
     };
-    Ok(response(&state, answer))
-}
-
-async fn command(inner: &Inner, state: &mut State, request: Request) -> Result<Answer, WdaError> {
-    let Some(found) = route::find(&request.method, &request.path) else {
-        inner
-            .device
-            .note_unhandled(&format!("{} {}", request.method, request.path));
-        return Err(unhandled(request));
-    };
-    inner.device.takes(inner.device.latency().agent_call).await;
-    let handler = Handler {
-        inner,
-        state,
-        found,
-        arguments: Arguments::read(request.query, &request.body)?,
-        tree_faults: Vec::new(),
-    };
-    handler.run().await
-}
-
-/// Tells what was asked for, with the parameters as Foundation prints a dictionary.
-fn unhandled(request: Request) -> WdaError {
-    let wildcards = request.path.trim_start_matches('/').to_owned();
-    let mut parameters: BTreeMap<String, String> = request.query.into_iter().collect();
-    parameters.insert("wildcards".to_owned(), wildcards);
-    let parameters: String = parameters
-        .iter()
-        .map(|(name, value)| format!("    {} = {};\n", word(name), word(value)))
-        .collect();
-    WdaError::new(
-        ErrorKind::UnknownCommand,
-        format!(
-            "Unhandled endpoint: {} with parameters {{\n{parameters}}}",
-            request.path
-        ),
-    )
-}
-
-fn word(text: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if !text.is_empty() && text.chars().all(bare) {
-        text.to_owned()
-    } else {
-        format!("{text:?}")
+    if inner.is_ending() {
+        return Ok(last(respond(200, "Shutting down".into())));
     }
+    Ok(enveloped(&state, answer))
 }
 
-fn response(state: &State, answer: Result<Answer, WdaError>) -> Response {
-    let (status, value) = match answer {
-        Ok(Answer::Page(text)) => {
-            return Response {
-                status: 200,
-                kind: Kind::Page,
-                body: text.into(),
-            };
-        }
-        Ok(Answer::Value(value)) => (200, value),
-        Err(error) => (
-            error.kind.status(),
-            json!({
-                "error": error.kind.word(),
-                "message": error.message,
-                "traceback": "",
-            }),
-        ),
-    };
+fn enveloped(state: &State, answer: Result<Value, WdaError>) -> Response<Full<Bytes>> {
+    let (status, value) = answer.map_or_else(
+        |WdaError { kind, message }| {
+            let value = json!({"error": kind.word(), "message": message, "traceback": ""});
+            (kind.status(), value)
+        },
+        |value| (200, value),
+    );
     let session = state.session.as_ref().map(|session| session.id.0.as_str());
     let envelope: Value = json!({"value": value, "sessionId": session});
-    Response {
-        status,
-        kind: Kind::Json,
-        body: format!("{envelope:#}").into_bytes(),
-    }
+    let mut response = respond(status, format!("{envelope:#}").into());
+    let json = header::HeaderValue::from_static("application/json;charset=UTF-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
 }
 
-fn refusal(status: u16, text: &str) -> Response {
-    Response {
-        status,
-        kind: Kind::Refusal,
-        body: text.into(),
-    }
+fn respond(status: u16, body: Bytes) -> Response<Full<Bytes>> {
+    Response::builder()
+        .status(status)
+        .header(header::SERVER, "WebDriverAgent/1.0")
+        .header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")
+        .header(
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "Content-Type, X-Requested-With",
+        )
+        .body(Full::new(body))
+        .expect("the codes of `ErrorKind` are codes, and the headers are text")
+}
+
+/// The connection ends after this answer.
+fn last(mut response: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
+    let close = header::HeaderValue::from_static("close");
+    response.headers_mut().insert(header::CONNECTION, close);
+    response
 }

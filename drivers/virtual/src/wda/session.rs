@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::handle::uuid;
 use super::tree::ElementKey;
+use crate::device::Device;
 
 /// How many elements a session remembers; the one used longest ago is forgotten first.
 /// (`FBElementCache.m`)
@@ -12,6 +14,14 @@ const MAX_ELEMENTS: usize = 1_024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SessionId(pub(crate) String);
 
+impl SessionId {
+    /// A name by the dice of a device.
+    pub(crate) fn rolled(device: &Device) -> Self {
+        let [high, low] = [(); 2].map(|()| device.roll(u64::MAX));
+        Self(uuid(high, low))
+    }
+}
+
 /// The app a session was started for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TestedApp {
@@ -20,27 +30,15 @@ pub(crate) struct TestedApp {
     pub(crate) expected_to_run: bool,
 }
 
-/// Whether actions wait until the app has come to rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quiescence {
-    Awaited,
-    Ignored,
-}
-
-/// Whether the tested app ends with its session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AtEnd {
-    TerminateApp,
-    LeaveApp,
-}
-
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) tested: Option<TestedApp>,
-    pub(crate) quiescence: Quiescence,
-    pub(crate) at_end: AtEnd,
+    /// Whether actions wait until the app has come to rest.
+    pub(crate) waits: bool,
+    /// Whether the tested app ends with its session.
+    pub(crate) ends_app: bool,
     pub(crate) elements: ElementCache,
 }
 

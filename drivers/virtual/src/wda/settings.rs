@@ -4,6 +4,7 @@
 //! <https://github.com/appium/WebDriverAgent>. A setting that changes nothing on a virtual phone
 //! is kept and told, no more.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -23,55 +24,12 @@ const EMPTIED_BY_NULL: [&str; 4] = [
     "dismissAlertButtonSelector",
 ];
 
-/// The ways a screenshot can be turned.
-const ORIENTATIONS: [&str; 5] = [
-    "auto",
-    "portrait",
-    "portraitUpsideDown",
-    "landscapeRight",
-    "landscapeLeft",
-];
-
 impl Default for Settings {
     fn default() -> Self {
-        let Value::Object(defaults) = json!({
-            "acceptAlertButtonSelector": "",
-            "activeAppDetectionPoint": "64.00,64.00",
-            "animationCoolOffTimeout": 2,
-            "autoClickAlertSelector": "",
-            "boundElementsByIndex": false,
-            "defaultActiveApplication": "auto",
-            "defaultAlertAction": "",
-            "dismissAlertButtonSelector": "",
-            "elementResponseAttributes": "type,label",
-            "enforceCustomSnapshots": false,
-            "includeCustomActionsInPageSource": false,
-            "includeHittableInPageSource": false,
-            "includeMinMaxValueInPageSource": false,
-            "includeNativeAccessibilityElementInPageSource": false,
-            "includeNativeFrameInPageSource": false,
-            "keyboardAutocorrection": 0,
-            "keyboardPrediction": 0,
-            "limitXPathContextScope": true,
-            "maxTypingFrequency": 60,
-            "mjpegFixOrientation": false,
-            "mjpegScalingFactor": 100,
-            "mjpegServerFramerate": 10,
-            "mjpegServerScreenshotQuality": 25,
-            "reduceMotion": false,
-            "respectSystemAlerts": false,
-            "screenshotOrientation": "auto",
-            "screenshotQuality": 3,
-            "shouldUseCompactResponses": true,
-            "snapshotMaxChildren": 2_147_483_647,
-            "snapshotMaxDepth": 50,
-            "useClearTextShortcut": true,
-            "useFirstMatch": false,
-            "waitForIdleTimeout": 10,
-        }) else {
-            return Self(Map::new());
-        };
-        Self(defaults)
+        static DEFAULTS: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+            serde_json::from_str(include_str!("settings.json")).expect("the tests have read it")
+        });
+        Self(DEFAULTS.clone())
     }
 }
 
@@ -94,43 +52,20 @@ impl Settings {
                 (_, Value::Null) if EMPTIED_BY_NULL.contains(&key.as_str()) => json!(""),
                 (_, Value::Null) => continue,
                 (Value::Bool(_), value) => json!(truthy(value)),
-                (Value::Number(_), value) => json_number(value),
+                (Value::Number(_), value) => super::source::number(double(value)),
                 (_, value) => text(value)?,
             };
-            let value = self.checked(key, value)?;
+            let value = match (key.as_str(), value.as_str().unwrap_or_default()) {
+                ("defaultAlertAction", action) => action.to_lowercase().into(),
+                ("autoClickAlertSelector", chain) if !chain.is_empty() => {
+                    ClassChain::parse(chain)?;
+                    value
+                }
+                _ => value,
+            };
             self.0.insert(key.clone(), value);
         }
         Ok(())
-    }
-
-    fn checked(&self, key: &str, value: Value) -> Result<Value, WdaError> {
-        let text = value.as_str().unwrap_or_default();
-        match key {
-            "defaultAlertAction" => Ok(text.to_lowercase().into()),
-            "autoClickAlertSelector" if !text.is_empty() => {
-                ClassChain::parse(text)?;
-                Ok(value)
-            }
-            "activeAppDetectionPoint" => {
-                let numbers = text.split(',').map(|part| part.trim().parse::<f64>());
-                match numbers.collect::<Result<Vec<_>, _>>() {
-                    Ok(numbers) if numbers.len() == 2 => Ok(value),
-                    _ => Err(WdaError::invalid_argument(format!(
-                        "Both screen coordinates should be valid numbers. Got '{text}' instead"
-                    ))),
-                }
-            }
-            "screenshotOrientation" => {
-                let known = |known: &&&str| known.eq_ignore_ascii_case(text);
-                match ORIENTATIONS.iter().find(known) {
-                    Some(orientation) => Ok((*orientation).into()),
-                    None => Err(WdaError::invalid_argument(format!(
-                        "The orientation value '{text}' is not known"
-                    ))),
-                }
-            }
-            _ => Ok(value),
-        }
     }
 
     /// A setting that is on or off.
@@ -151,10 +86,8 @@ impl Settings {
 
     /// How deep trees go.
     pub(crate) fn max_depth(&self) -> usize {
-        let depth = self.0.get("snapshotMaxDepth").and_then(Value::as_u64);
-        depth
-            .and_then(|depth| usize::try_from(depth).ok())
-            .unwrap_or(50)
+        let depth = self.0.get("snapshotMaxDepth").and_then(Value::as_f64);
+        depth.unwrap_or(50.0) as usize
     }
 }
 
@@ -181,10 +114,6 @@ pub(crate) fn double(value: &Value) -> f64 {
         Value::String(text) => text.trim().parse().unwrap_or_default(),
         Value::Null | Value::Array(_) | Value::Object(_) => 0.0,
     }
-}
-
-fn json_number(value: &Value) -> Value {
-    super::source::number(double(value))
 }
 
 fn text(value: &Value) -> Result<Value, WdaError> {
@@ -237,9 +166,7 @@ mod tests {
         let kind = |changes| apply(changes).unwrap_err().kind;
         let selector = json!({"autoClickAlertSelector": "Button"});
         assert_eq!(kind(selector), ErrorKind::InvalidSelector);
-        let point = json!({"activeAppDetectionPoint": "middle"});
-        assert_eq!(kind(point), ErrorKind::InvalidArgument);
-        let orientation = json!({"screenshotOrientation": "sideways"});
-        assert_eq!(kind(orientation), ErrorKind::InvalidArgument);
+        let number = json!({"defaultAlertAction": 5});
+        assert_eq!(kind(number), ErrorKind::UnknownError);
     }
 }

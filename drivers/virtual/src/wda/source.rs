@@ -1,4 +1,4 @@
-//! An app's elements as text: the XML, JSON and description that `/source` answers.
+//! An app's elements as text: the XML and JSON that `/source` answers.
 //!
 //! Source: `FBXPath.m` and `XCUIApplication+FBHelpers.m` of
 //! <https://github.com/appium/WebDriverAgent>.
@@ -10,36 +10,12 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 pub(crate) use self::tree::{accessible, json};
-use super::attribute::{self, Attribute, AttributeValue};
+use super::attribute::{Attribute, AttributeValue};
 use super::tree::ElementTree;
 use crate::geometry::Rect;
 
 /// The attributes an XML element may have, in the order they are written.
-const XML_ATTRIBUTES: [(&str, Attribute); 20] = [
-    ("type", Attribute::Type),
-    ("value", Attribute::Value),
-    ("name", Attribute::Name),
-    ("label", Attribute::Label),
-    ("enabled", Attribute::Enabled),
-    ("visible", Attribute::Visible),
-    ("accessible", Attribute::Accessible),
-    (
-        "nativeAccessibilityElement",
-        Attribute::NativeAccessibilityElement,
-    ),
-    ("x", Attribute::Rect),
-    ("y", Attribute::Rect),
-    ("width", Attribute::Rect),
-    ("height", Attribute::Rect),
-    ("index", Attribute::Index),
-    ("hittable", Attribute::Hittable),
-    ("placeholderValue", Attribute::PlaceholderValue),
-    ("traits", Attribute::Traits),
-    ("nativeFrame", Attribute::NativeFrame),
-    ("minValue", Attribute::MinValue),
-    ("maxValue", Attribute::MaxValue),
-    ("customActions", Attribute::CustomActions),
-];
+const XML_ATTRIBUTES: &str = "type value name label enabled visible accessible nativeAccessibilityElement x y width height index hittable placeholderValue traits nativeFrame minValue maxValue customActions";
 
 /// The attributes that are left out of `/source` until a setting asks for them, with the setting.
 pub(crate) const OPTIONAL: [(&str, &str); 6] = [
@@ -64,11 +40,6 @@ pub(crate) struct XmlOptions {
 }
 
 impl XmlOptions {
-    /// No attribute is left out.
-    pub(crate) fn everything() -> Self {
-        Self::default()
-    }
-
     fn writes(&self, name: &str) -> bool {
         !self
             .without
@@ -87,16 +58,18 @@ pub(crate) fn xml_attributes(
         .get(at)
         .is_some_and(|element| element.kind.takes_text());
     XML_ATTRIBUTES
-        .into_iter()
-        .filter(|(name, _)| options.writes(name))
-        .filter(|(name, _)| *name != "placeholderValue" || takes_text)
-        .filter_map(|(name, attribute)| {
+        .split(' ')
+        .filter(|name| options.writes(name))
+        .filter(|name| *name != "placeholderValue" || takes_text)
+        .filter_map(|name| {
+            let side = ["x", "y", "width", "height"].contains(&name);
+            let attribute = Attribute(if side { "rect" } else { name });
             let value = match attribute.of(tree, at) {
                 AttributeValue::Null => return None,
                 AttributeValue::Flag(flag) => flag.to_string(),
                 AttributeValue::Number(number) => number.to_string(),
                 AttributeValue::Text(text) => text,
-                AttributeValue::Rect(rect) => side(rect, name).to_string(),
+                AttributeValue::Rect(rect) => side_of(rect, name).to_string(),
                 AttributeValue::Frame(rect) => braces(rect),
             };
             Some((name, value))
@@ -169,47 +142,6 @@ fn write_attribute(out: &mut String, name: &str, value: &str) {
     out.push('"');
 }
 
-/// The app as XCTest prints it for people.
-pub(crate) fn description(tree: &ElementTree) -> String {
-    let mut out = String::new();
-    for (at, element) in tree.iter().skip(1) {
-        let depth = tree.ancestors(at).count();
-        let rect = element.frame;
-        let _ = write!(
-            out,
-            "{}{}, 0x{:012x}, {{{{{:.1}, {:.1}}}, {{{:.1}, {:.1}}}}}",
-            "  ".repeat(depth),
-            element.kind.short_name(),
-            0x6000_0000_0000_u64 | (element.key.0 & 0xffff_ffff),
-            rect.x,
-            rect.y,
-            rect.w,
-            rect.h,
-        );
-        for (name, text) in [
-            ("identifier", Some(element.identifier.clone())),
-            ("label", Some(element.label.clone())),
-            ("placeholderValue", element.placeholder.clone()),
-            ("value", attribute::value(element)),
-        ] {
-            if let Some(text) = text.filter(|text| !text.is_empty()) {
-                let _ = write!(out, ", {name}: '{text}'");
-            }
-        }
-        if !element.flags.enabled {
-            out.push_str(", Disabled");
-        }
-        if element.flags.selected {
-            out.push_str(", Selected");
-        }
-        if element.flags.keyboard_focus {
-            out.push_str(", Keyboard Focused");
-        }
-        out.push('\n');
-    }
-    out
-}
-
 /// A rectangle of whole points as JSON.
 pub(crate) fn rect(rect: Rect) -> Value {
     json!({
@@ -230,7 +162,7 @@ pub(crate) fn number(number: f64) -> Value {
     }
 }
 
-fn side(rect: Rect, name: &str) -> f64 {
+fn side_of(rect: Rect, name: &str) -> f64 {
     match name {
         "x" => rect.x,
         "y" => rect.y,

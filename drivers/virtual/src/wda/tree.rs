@@ -134,6 +134,13 @@ impl ElementTree {
         self.elements.get(at)
     }
 
+    /// Where an element is; nowhere when there is none.
+    pub(crate) fn frame(&self, at: usize) -> Rect {
+        self.get(at)
+            .map(|element| element.frame)
+            .unwrap_or_default()
+    }
+
     /// Every element with its place, in document order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, &Element)> {
         self.elements.iter().enumerate()

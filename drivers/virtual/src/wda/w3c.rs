@@ -4,12 +4,13 @@
 //! Source: `FBW3CActionsSynthesizer.m` of <https://github.com/appium/WebDriverAgent>. Every
 //! failure is an unknown error there, so here they are only words.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use crate::geometry::Point;
+use crate::world::Pointer;
 
 /// How many items all sequences of one request may have together.
 const MAX_ITEMS: usize = 10_000;
@@ -20,17 +21,9 @@ const MAX_DURATION: f64 = 600_000.0;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum InputAction {
     /// A finger, by the number of its sequence.
-    Finger(usize, Touch),
+    Finger(usize, Pointer),
     /// Text from the keyboard.
     Type(String),
-}
-
-/// What one finger does.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Touch {
-    Down(Point),
-    Move(Point),
-    Up,
 }
 
 /// All deeds in order, each with its moment, and when the last item ends.
@@ -40,11 +33,8 @@ pub(crate) struct Timeline {
     pub(crate) ends: Duration,
 }
 
-/// Where elements that actions start from are.
-pub(crate) trait Origins {
-    /// The point of the element with that id where it is touched, and its middle.
-    fn locate(&self, uid: &str) -> Result<(Point, Point), String>;
-}
+/// By the ids of the elements that actions start from: where each is touched, and its middle.
+pub(crate) type Origins = HashMap<String, (Point, Point)>;
 
 /// The ids of the elements that actions start from, in the order they come.
 pub(crate) fn origins(actions: &Value) -> Vec<String> {
@@ -56,7 +46,7 @@ pub(crate) fn origins(actions: &Value) -> Vec<String> {
 }
 
 /// Lays the actions of a request out in time.
-pub(crate) fn plan(actions: Option<&Value>, origins: &impl Origins) -> Result<Timeline, String> {
+pub(crate) fn plan(actions: Option<&Value>, origins: &Origins) -> Result<Timeline, String> {
     let actions = actions.and_then(Value::as_array);
     let actions = actions.filter(|actions| !actions.is_empty());
     let actions = actions.ok_or("Actions list cannot be empty")?;
@@ -129,13 +119,12 @@ fn pointer(
     id: &str,
     action: &Item,
     items: &[&Item],
-    origins: &impl Origins,
+    origins: &Origins,
 ) -> Result<Duration, String> {
-    let parameters = action.get("parameters");
-    let kind_of_pointer = parameters
-        .and_then(|p| p.get("pointerType"))
-        .and_then(Value::as_str);
-    let kind_of_pointer = kind_of_pointer.unwrap_or("mouse");
+    let told = action
+        .get("parameters")
+        .and_then(|parameters| parameters.get("pointerType"));
+    let kind_of_pointer = told.and_then(Value::as_str).unwrap_or("mouse");
     if kind_of_pointer != "touch" {
         return Err(format!(
             "Only pointer type 'touch' is supported. '{kind_of_pointer}' is given instead for action with id '{id}'"
@@ -155,7 +144,7 @@ fn pointer(
             "pointerMove" => {
                 let to = target(item, at, origins)?;
                 at = Some(to);
-                down.then_some(Touch::Move(to))
+                down.then_some(Pointer::Move(to))
             }
             "pointerDown" => {
                 let here = here()?;
@@ -166,11 +155,11 @@ fn pointer(
                     return Err("This device does not support force press interactions".to_owned());
                 }
                 down = true;
-                Some(Touch::Down(here))
+                Some(Pointer::Down(here))
             }
             "pointerUp" => {
                 here()?;
-                std::mem::take(&mut down).then_some(Touch::Up)
+                std::mem::take(&mut down).then_some(Pointer::Up)
             }
             "pause" => {
                 here()?;
@@ -189,23 +178,22 @@ fn pointer(
     }
     // What still lies on the glass is lifted at the end.
     if down {
-        actions.push((time, InputAction::Finger(number, Touch::Up)));
+        actions.push((time, InputAction::Finger(number, Pointer::Up)));
     }
     Ok(time)
 }
 
-fn target(item: &Item, at: Option<Point>, origins: &impl Origins) -> Result<Point, String> {
-    let coordinate = |name| {
-        let value = item.get(name).filter(|value| !value.is_null());
-        value.map(|value| match value {
-            Value::Number(_) | Value::String(_) => Ok(super::settings::double(value)),
-            _ => Err(format!("'{name}' must be a number")),
-        })
+fn target(item: &Item, at: Option<Point>, origins: &Origins) -> Result<Point, String> {
+    let coordinate = |name| match item.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value @ (Value::Number(_) | Value::String(_))) => {
+            Ok(Some(super::settings::double(value)))
+        }
+        Some(_) => Err(format!("'{name}' must be a number")),
     };
-    let (x, y) = (coordinate("x").transpose()?, coordinate("y").transpose()?);
     let origin = item.get("origin").unwrap_or(&Value::Null);
     let both = "Both 'x' and 'y' options should be set for pointerMove action item";
-    let offset = match (x, y) {
+    let offset = match (coordinate("x")?, coordinate("y")?) {
         (Some(x), Some(y)) => Some((x, y)),
         (None, None) => None,
         (Some(_), None) | (None, Some(_)) => return Err(both.to_owned()),
@@ -223,7 +211,8 @@ fn target(item: &Item, at: Option<Point>, origins: &impl Origins) -> Result<Poin
             let uid = uid.ok_or_else(|| {
                 format!("Unsupported origin type '{origin}' is set for pointerMove action item")
             })?;
-            let (hit, middle) = origins.locate(&uid)?;
+            let (hit, middle) = *(origins.get(&uid))
+                .ok_or_else(|| format!("the element '{uid}' cannot be located"))?;
             return Ok(if offset.is_some() { from(middle) } else { hit });
         }
     }
@@ -329,18 +318,10 @@ fn letter(key: char) -> Option<char> {
         '\u{e00c}' => '\u{1b}',
         '\u{e00d}' | '\u{e05d}' => ' ',
         '\u{e017}' => '\u{7f}',
-        '\u{e018}' => ';',
-        '\u{e019}' => '=',
-        '\u{e01a}'..='\u{e023}' => {
-            let digit = u32::from(key) - 0xe01a;
-            char::from_digit(digit, 10)?
+        '\u{e018}'..='\u{e029}' => {
+            let place = u32::from(key) - 0xe018;
+            ";=0123456789*+,-./".chars().nth(place as usize)?
         }
-        '\u{e024}' => '*',
-        '\u{e025}' => '+',
-        '\u{e026}' => ',',
-        '\u{e027}' => '-',
-        '\u{e028}' => '.',
-        '\u{e029}' => '/',
         '\u{e000}'..='\u{e05d}' => return None,
         _ => key,
     })

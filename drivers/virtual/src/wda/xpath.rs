@@ -3,14 +3,12 @@
 //! with libxml2 (which WebDriverAgent uses) on the expressions of the tests; this module lends it
 //! the tree and keeps a client's expression within bounds.
 
-mod functions;
-
 use std::cell::Cell;
 use std::cmp::Ordering;
 
 use xpath_eval::{EvaluationContext, ExpandedName, NodeKind, Value, evaluate, parse};
 
-use self::functions::{Computed, TooLong};
+use super::error::{ErrorKind, WdaError};
 use super::source::{self, XmlOptions};
 use super::tree::ElementTree;
 
@@ -24,25 +22,6 @@ const MAX_OPERATORS: usize = 128;
 /// How many steps from node to node one evaluation may take.
 const MAX_STEPS: u64 = 2_000_000;
 
-/// Why an expression finds nothing.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub(crate) enum XPathError {
-    /// It is none.
-    #[error("Cannot evaluate results for XPath expression \"{expression}\": {why}")]
-    Invalid {
-        /// The whole expression.
-        expression: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// It selects attributes, which are no elements.
-    #[error("Cannot evaluate results for XPath expression \"{0}\"")]
-    NoElements(String),
-    /// It takes more time than anybody has.
-    #[error("the XPath expression takes more than {MAX_STEPS} steps")]
-    TooLong,
-}
-
 /// What `expression` finds, in document order. `root` is the document's only element, and the one
 /// to start from.
 ///
@@ -52,50 +31,41 @@ pub(crate) fn find(
     tree: &ElementTree,
     root: usize,
     expression: &str,
-) -> Result<Vec<usize>, XPathError> {
-    let invalid = |why: String| XPathError::Invalid {
-        expression: expression.chars().take(200).collect(),
-        why,
+) -> Result<Vec<usize>, WdaError> {
+    let failed = |kind, why: &str| {
+        let expression: String = expression.chars().take(200).collect();
+        let message =
+            format!("Cannot evaluate results for XPath expression \"{expression}\": {why}");
+        WdaError::new(kind, message)
     };
+    let invalid = |why: String| failed(ErrorKind::InvalidSelector, &why);
     // XCTest's word for "any kind".
     let expression = &expression.replace("XCUIElementTypeAny", "*");
     admit(expression).map_err(&invalid)?;
-    let mut parsed = parse(expression).map_err(|error| invalid(error.to_string()))?;
-    let computed = functions::take_out(&mut parsed).map_err(&invalid)?;
-    if !computed.is_empty()
-        && ["@*", "attribute::"]
-            .iter()
-            .any(|all| expression.contains(all))
-    {
-        return Err(invalid(
-            "functions of XPath 2.0 beside every attribute".to_owned(),
-        ));
-    }
-    let document =
-        Document::new(tree, root, expression, &computed).map_err(|TooLong| XPathError::TooLong)?;
+    let parsed = parse(expression).map_err(|error| invalid(error.to_string()))?;
+    let document = Document::new(tree, root, expression);
     let start = Node {
         document: &document,
         place: NodePosition::Element(root),
     };
     let value = evaluate(&parsed, &EvaluationContext::new(start));
     if document.steps.get() > MAX_STEPS {
-        return Err(XPathError::TooLong);
+        return Err(failed(ErrorKind::Timeout, "it takes too many steps"));
     }
     let nodes = match value.map_err(|error| invalid(error.to_string()))? {
         Value::NodeSet(nodes) => nodes,
         // libxml2 has no nodes to give for a number or a text, which finds nothing.
         Value::Boolean(_) | Value::Number(_) | Value::String(_) => Vec::new(),
     };
-    nodes
-        .into_iter()
-        .filter(|node| node.place != NodePosition::Root)
-        .map(|node| match node.place {
-            NodePosition::Element(at) => Ok(at),
-            NodePosition::Root | NodePosition::Attribute(..) => {
-                Err(XPathError::NoElements(expression.to_owned()))
-            }
-        })
-        .collect()
+    let element = |node: Node<'_>| match node.place {
+        NodePosition::Root => None,
+        NodePosition::Element(at) => Some(Ok(at)),
+        NodePosition::Attribute(..) => Some(Err(failed(
+            ErrorKind::UnknownError,
+            "it selects no elements",
+        ))),
+    };
+    nodes.into_iter().filter_map(element).collect()
 }
 
 /// Bounds what the evaluator does by recursion.
@@ -122,10 +92,7 @@ fn admit(expression: &str) -> Result<(), String> {
             return Err(format!("it has more than {MAX_OPERATORS} operators"));
         }
     }
-    match prefix(expression) {
-        Some(prefix) => Err(format!("undefined namespace prefix: {prefix}")),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// Whether an expression has `@name` or `@*` in its middle, with no letter on either side.
@@ -141,26 +108,6 @@ fn names_attribute(expression: &str, name: &str) -> bool {
     })
 }
 
-/// The first prefix of a namespace, of which a tree of elements has none.
-fn prefix(expression: &str) -> Option<&str> {
-    let mut quote = None;
-    let of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    expression.char_indices().find_map(|(at, letter)| {
-        match (quote, letter) {
-            (Some(open), _) if letter == open => quote = None,
-            (None, '\'' | '"') => quote = Some(letter),
-            (None, ':') => {
-                let (before, after) = (&expression[..at], &expression[at + 1..]);
-                let start = before.trim_end_matches(of_name).len();
-                let follows = |c: char| of_name(c) || c == '*';
-                return (start < at && after.starts_with(follows)).then(|| &before[start..]);
-            }
-            _ => {}
-        }
-        None
-    })
-}
-
 fn begins_with_operator(rest: &str) -> bool {
     ["and", "or", "div", "mod"]
         .iter()
@@ -172,44 +119,32 @@ struct Document<'t> {
     tree: &'t ElementTree,
     root: usize,
     tags: Vec<String>,
-    attributes: Vec<Vec<(String, String)>>,
+    attributes: Vec<Vec<(&'static str, String)>>,
     steps: Cell<u64>,
 }
 
 impl<'t> Document<'t> {
     /// Only the attributes that the expression names with an `@` are there, as WebDriverAgent
     /// writes no others for a search.
-    fn new(
-        tree: &'t ElementTree,
-        root: usize,
-        expression: &str,
-        computed: &[Computed],
-    ) -> Result<Self, TooLong> {
-        let options = XmlOptions::everything();
+    fn new(tree: &'t ElementTree, root: usize, expression: &str) -> Self {
+        let options = XmlOptions::default();
         let inside = tree.subtree(root);
         let elements = || tree.iter().take(inside.end);
         let attributes = elements().map(|(at, _)| {
             let mut all = Vec::new();
             if inside.contains(&at) {
-                let named = source::xml_attributes(tree, at, &options)
-                    .into_iter()
-                    .filter(|(name, _)| names_attribute(expression, name));
-                all.extend(named.map(|(name, value)| (name.to_owned(), value)));
-                for call in computed {
-                    if let Some(result) = call.result(&all)? {
-                        all.push((call.attribute.clone(), result));
-                    }
-                }
+                all = source::xml_attributes(tree, at, &options);
+                all.retain(|(name, _)| names_attribute(expression, name));
             }
-            Ok(all)
+            all
         });
-        Ok(Self {
+        Self {
             tree,
             root,
             tags: elements().map(|(_, element)| element.kind.name()).collect(),
-            attributes: attributes.collect::<Result<_, TooLong>>()?,
+            attributes: attributes.collect(),
             steps: Cell::new(0),
-        })
+        }
     }
 
     /// Counts a step; once there were too many, the tree seems empty and the evaluation ends.
@@ -225,8 +160,7 @@ struct Node<'d> {
     place: NodePosition,
 }
 
-/// Ordered as in the document: an element's attributes come before its children.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NodePosition {
     Root,
     Element(usize),
@@ -241,12 +175,31 @@ impl PartialEq for Node<'_> {
 
 impl Eq for Node<'_> {}
 
-impl Node<'_> {
+impl<'d> Node<'d> {
+    fn at(self, place: NodePosition) -> Self {
+        Self { place, ..self }
+    }
+
+    /// Ordered as in the document: an element's attributes come before its children.
     fn order(self) -> (usize, usize) {
         match self.place {
             NodePosition::Root => (0, 0),
             NodePosition::Element(at) => (at + 1, 0),
             NodePosition::Attribute(at, number) => (at + 1, number + 1),
+        }
+    }
+
+    fn attribute(self) -> Option<&'d (&'static str, String)> {
+        match self.place {
+            NodePosition::Attribute(at, number) => self.document.attributes.get(at)?.get(number),
+            NodePosition::Root | NodePosition::Element(_) => None,
+        }
+    }
+
+    fn name(self) -> Option<&'d str> {
+        match self.place {
+            NodePosition::Element(at) => self.document.tags.get(at).map(String::as_str),
+            NodePosition::Root | NodePosition::Attribute(..) => Some(self.attribute()?.0),
         }
     }
 }
@@ -267,7 +220,7 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
             NodePosition::Element(at) => NodePosition::Element(self.document.tree.get(at)?.parent?),
             NodePosition::Attribute(at, _) => NodePosition::Element(at),
         };
-        self.document.step().then_some(Self { place, ..self })
+        self.document.step().then(|| self.at(place))
     }
 
     fn children(self) -> impl Iterator<Item = Self> + 'd {
@@ -280,10 +233,7 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
         root.into_iter()
             .chain(inner.into_iter().flatten())
             .take_while(|_| document.step())
-            .map(move |at| Self {
-                place: NodePosition::Element(at),
-                ..self
-            })
+            .map(move |at| self.at(NodePosition::Element(at)))
     }
 
     fn attributes(self) -> impl Iterator<Item = Self> + 'd {
@@ -294,10 +244,7 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
         };
         (0..count)
             .take_while(|_| document.step())
-            .map(move |number| Self {
-                place: NodePosition::Attribute(at, number),
-                ..self
-            })
+            .map(move |number| self.at(NodePosition::Attribute(at, number)))
     }
 
     fn namespaces(self) -> impl Iterator<Item = Self> + 'd {
@@ -305,31 +252,14 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
     }
 
     fn expanded_name(self) -> Option<ExpandedName> {
-        let local_name = match self.place {
-            NodePosition::Root => return None,
-            NodePosition::Element(at) => self.document.tags.get(at)?.clone(),
-            NodePosition::Attribute(at, number) => {
-                self.document.attributes.get(at)?.get(number)?.0.clone()
-            }
-        };
         Some(ExpandedName {
             namespace_uri: None,
-            local_name,
+            local_name: self.name()?.to_owned(),
         })
     }
 
     fn has_expanded_name(self, namespace_uri: Option<&str>, local_name: &str) -> bool {
-        let name = match self.place {
-            NodePosition::Root => None,
-            NodePosition::Element(at) => self.document.tags.get(at).map(String::as_str),
-            NodePosition::Attribute(at, number) => {
-                let attributes = self.document.attributes.get(at);
-                attributes
-                    .and_then(|all| all.get(number))
-                    .map(|(name, _)| name.as_str())
-            }
-        };
-        namespace_uri.is_none() && name == Some(local_name)
+        namespace_uri.is_none() && self.name() == Some(local_name)
     }
 
     fn string_value(self) -> String {
@@ -337,15 +267,8 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
     }
 
     fn with_string_value<R>(self, f: impl FnOnce(&str) -> R) -> R {
-        match self.place {
-            NodePosition::Attribute(at, number) => {
-                let attributes = self.document.attributes.get(at);
-                let value = attributes.and_then(|all| all.get(number));
-                f(value.map_or("", |(_, value)| value))
-            }
-            // There is no text between the tags.
-            NodePosition::Root | NodePosition::Element(_) => f(""),
-        }
+        // There is no text between the tags.
+        f(self.attribute().map_or("", |(_, value)| value))
     }
 
     fn document_order(self, other: Self) -> Ordering {

@@ -342,15 +342,7 @@ impl World {
                 .front_run()
                 .map_or_else(String::new, |run| self.activity_of(run)),
         };
-        let window = Window {
-            kind,
-            app,
-            title: label.clone(),
-            activity,
-            screen: String::new(),
-            bounds: card,
-            nodes,
-        };
+        let window = Window::of(kind, app, label.clone(), activity, card, nodes);
         WindowLayout { window, targets }
     }
 }

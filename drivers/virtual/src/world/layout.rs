@@ -97,15 +97,9 @@ impl World {
             nodes.push(node);
             targets.push(Target::Icon(app));
         }
-        let window = Window {
-            kind: WindowKind::Launcher,
-            app: id.into(),
-            title: name.to_owned(),
-            activity: format!("{id}.NexusLauncherActivity"),
-            screen: String::new(),
-            bounds,
-            nodes,
-        };
+        let activity = format!("{id}.NexusLauncherActivity");
+        let kind = WindowKind::Launcher;
+        let window = Window::of(kind, id.into(), name.to_owned(), activity, bounds, nodes);
         WindowLayout { window, targets }
     }
 
@@ -272,15 +266,8 @@ impl World {
             Platform::Android => "com.google.android.inputmethod.latin",
             Platform::Ios => SPRINGBOARD,
         };
-        let window = Window {
-            kind: WindowKind::Keyboard,
-            app: id.into(),
-            title: "InputMethod".to_owned(),
-            activity: String::new(),
-            screen: String::new(),
-            bounds,
-            nodes,
-        };
+        let (kind, title) = (WindowKind::Keyboard, "InputMethod".to_owned());
+        let window = Window::of(kind, id.into(), title, String::new(), bounds, nodes);
         WindowLayout { window, targets }
     }
 

@@ -144,6 +144,26 @@ pub struct Window {
 }
 
 impl Window {
+    /// A window of the system's own, which shows no screen of an app.
+    pub(super) const fn of(
+        kind: WindowKind,
+        app: AppId,
+        title: String,
+        activity: String,
+        bounds: Rect,
+        nodes: Vec<Node>,
+    ) -> Self {
+        Self {
+            kind,
+            app,
+            title,
+            activity,
+            screen: String::new(),
+            bounds,
+            nodes,
+        }
+    }
+
     /// The children of the node at `index`, in order.
     pub fn children(&self, index: usize) -> impl Iterator<Item = (usize, &Node)> {
         (self.nodes.iter().enumerate()).filter(move |(_, node)| node.parent == Some(index))

@@ -35,14 +35,16 @@ enum Act {
     Answer(usize),
     Cap(Cap),
     Icon(AppId),
-    Element {
-        role: Role,
-        bind: Option<String>,
-        tap: Rules,
-        long_press: Rules,
-        change: Rules,
-        row: Option<OwnedRow>,
-    },
+    Element(Box<TouchedElement>),
+}
+
+struct TouchedElement {
+    role: Role,
+    bind: Option<String>,
+    tap: Rules,
+    long_press: Rules,
+    change: Rules,
+    row: Option<OwnedRow>,
 }
 
 impl World {
@@ -76,50 +78,31 @@ impl World {
             }
             HitTest::Nothing => return TouchOutcome::Nothing,
         };
-        let Some(app) = self.front.clone() else {
-            return self.touch_home(hit);
-        };
-        match hit.act {
-            Act::Back => self.go_back(&app),
-            Act::Answer(index) => {
+        match (hit.act, self.front.clone()) {
+            (Act::Answer(index), _) => {
                 self.answer(index, self.now);
             }
-            Act::Cap(cap) => self.press_cap(cap),
-            Act::Icon(_) => {}
-            Act::Element {
-                role,
-                bind,
-                tap,
-                long_press,
-                change,
-                row,
-            } => {
-                if role.is_input() {
-                    self.focus(&app, hit.key);
-                }
-                if long {
-                    self.carry_out(&app, &long_press, row.as_ref());
-                } else {
-                    if role.is_toggle() {
-                        self.flip(&app, bind.as_deref(), &change, row.as_ref());
-                    }
-                    self.carry_out(&app, &tap, row.as_ref());
-                }
-            }
-        }
-        TouchOutcome::Node(hit.key)
-    }
-
-    fn touch_home(&mut self, hit: Hit) -> TouchOutcome {
-        match hit.act {
-            Act::Icon(app) => {
+            (Act::Icon(app), None) => {
                 // An icon is there only for what is installed.
                 let _ = self.launch(&app, self.now);
             }
-            Act::Answer(index) => {
-                self.answer(index, self.now);
+            (_, None) | (Act::Icon(_), Some(_)) => {}
+            (Act::Back, Some(app)) => self.go_back(&app),
+            (Act::Cap(cap), Some(_)) => self.press_cap(cap),
+            (Act::Element(element), Some(app)) => {
+                let row = element.row.as_ref();
+                if element.role.is_input() {
+                    self.focus(&app, hit.key);
+                }
+                if long {
+                    self.carry_out(&app, &element.long_press, row);
+                } else {
+                    if element.role.is_toggle() {
+                        self.flip(&app, element.bind.as_deref(), &element.change, row);
+                    }
+                    self.carry_out(&app, &element.tap, row);
+                }
             }
-            Act::Cap(_) | Act::Back | Act::Element { .. } => {}
         }
         TouchOutcome::Node(hit.key)
     }
@@ -213,16 +196,10 @@ fn hit_in(window_layout: &WindowLayout<'_>, at: Point, long: bool) -> Option<Hit
         .nodes
         .iter()
         .zip(&window_layout.targets);
-    let mut found = None;
-    for (node, target) in nodes {
-        if !node.visible.contains(at) {
-            continue;
-        }
-        if acts(node, target, long) {
-            found = Some((node, target));
-        }
-    }
-    let (node, target) = found?;
+    let at_point = |(node, target): &(&Node, &Target<'_>)| {
+        node.visible.contains(at) && acts(node, target, long)
+    };
+    let (node, target) = nodes.rev().find(at_point)?;
     // What is disabled still keeps the touch from what lies below it.
     if !node.flags.enabled {
         return None;
@@ -233,14 +210,14 @@ fn hit_in(window_layout: &WindowLayout<'_>, at: Point, long: bool) -> Option<Hit
         Target::Answer(index) => Act::Answer(*index),
         Target::Cap(cap) => Act::Cap(*cap),
         Target::Icon(app) => Act::Icon(app.clone()),
-        Target::Element(element, row) => Act::Element {
+        Target::Element(element, row) => Act::Element(Box::new(TouchedElement {
             role: element.role,
             bind: element.bind.as_ref().map(|b| b.value.clone()),
             tap: element.tap.clone(),
             long_press: element.long_press.clone(),
             change: element.change.clone(),
             row: row.map(OwnedRow::from),
-        },
+        })),
     };
     Some(Hit { key: node.key, act })
 }

@@ -261,7 +261,10 @@ async fn bytes_nobody_should_send_cost_only_the_connection_they_came_on() {
         let _ = stream.write_all(bytes.as_bytes()).await;
         let mut answer = [0; 12];
         let read = stream.read_exact(&mut answer).await;
-        let refused = matches!(&answer[9..], b"400" | b"404" | b"413" | b"500");
+        let refused = matches!(
+            &answer[9..],
+            b"400" | b"404" | b"413" | b"414" | b"431" | b"500"
+        );
         assert!(
             read.is_err() || refused,
             "{:?}",

@@ -277,8 +277,13 @@ async fn the_phone_is_locked_turned_and_copied_from() {
     client.did("/wda/unlock", json!({})).await;
     assert_eq!(client.get("/wda/locked").await.ok(), false);
     client
-        .did("/rotation", json!({"x": 0, "y": 0, "z": 90}))
+        .did(
+            "/orientation",
+            json!({"orientation": "UIA_DEVICE_ORIENTATION_LANDSCAPERIGHT"}),
+        )
         .await;
+    let held = client.get("/wda/deviceOrientation").await.ok();
+    assert_eq!(held, "UIDeviceOrientationLandscapeRight");
     assert_eq!(client.get("/orientation").await.ok(), "LANDSCAPE");
     let standing = client
         .post("/orientation", json!({"orientation": "SIDEWAYS"}))

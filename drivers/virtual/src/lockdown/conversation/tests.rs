@@ -16,41 +16,16 @@ use tokio_rustls::rustls::{
 };
 
 use super::*;
-use crate::lockdown::frame::{read, write};
-use crate::lockdown::{Facts, Identity, InstalledApp, Inventory, Lockdown};
+use crate::lockdown::Lockdown;
+use crate::lockdown::channel::{read, write};
+use crate::lockdown::tests::lockdown;
 use crate::plist;
-use crate::usbmux::{Stream, SystemBuid, Udid};
-
-struct Nothing;
-
-impl Inventory for Nothing {
-    fn battery_percent(&self) -> u8 {
-        42
-    }
-
-    fn apps(&self) -> Vec<InstalledApp> {
-        Vec::new()
-    }
-
-    fn uninstall(&self, _: &str) -> bool {
-        false
-    }
-}
+use crate::usbmux::{Stream, SystemBuid};
 
 /// A phone and the pair record of a host it trusts.
 fn phone() -> (Lockdown, Dictionary) {
-    let udid = Udid("00008110-000A1B2C00000001".to_owned());
-    let facts = Facts {
-        udid: udid.clone(),
-        name: "Test".to_owned(),
-        product_type: "iPhone14,5".to_owned(),
-        product_version: "16.7.8".to_owned(),
-        screen_pixels: (1170, 2532),
-        screen_scale: 3,
-        ordinal: 1,
-        wifi_address: "a4:83:e7:00:00:01".to_owned(),
-    };
-    let lockdown = Lockdown::new(facts, Arc::new(Identity::new()), Arc::new(Nothing));
+    let lockdown = lockdown();
+    let udid = lockdown.inner.facts.udid.clone();
     let record = lockdown.pair_with(&udid, &SystemBuid("host".to_owned()));
     (lockdown, plist::read_dictionary(&record).unwrap())
 }

@@ -2,8 +2,9 @@
 
 use super::{InstalledApp, Inventory, Origin};
 use crate::lockdown::channel::Channel;
-use crate::lockdown::frame::FrameError;
+use crate::lockdown::values;
 use crate::plist::{Dictionary, Value, dictionary, text};
+use crate::usbmux::frame::FrameError;
 
 /// How many apps go into one answer to `Browse`.
 const BATCH: usize = 20;
@@ -132,35 +133,19 @@ fn describe(options: &Dictionary, app: &InstalledApp) -> Dictionary {
     };
     let executable: String = app.name.split_whitespace().collect();
     let container = format!("/private/var/mobile/Containers/Data/{}", app.bundle_id);
-    let mut about = dictionary([
-        ("ApplicationDSID", Value::from(0_u64)),
+    let mut about = values::recorded(["app", ""]);
+    about.extend(dictionary([
         ("ApplicationType", kind.into()),
         ("CFBundleDisplayName", app.name.as_str().into()),
         ("CFBundleExecutable", executable.as_str().into()),
         ("CFBundleIdentifier", app.bundle_id.as_str().into()),
-        ("CFBundleInfoDictionaryVersion", "6.0".into()),
         ("CFBundleName", app.name.as_str().into()),
-        ("CFBundlePackageType", "APPL".into()),
         ("CFBundleShortVersionString", app.version.as_str().into()),
-        (
-            "CFBundleSupportedPlatforms",
-            Value::Array(vec!["iPhoneOS".into()]),
-        ),
         ("CFBundleVersion", app.version.as_str().into()),
-        ("Container", container.as_str().into()),
-        ("DTPlatformName", "iphoneos".into()),
-        ("DynamicDiskUsage", Value::from(1_048_576_u64)),
-        ("IsUpgradeable", true.into()),
-        ("LSRequiresIPhoneOS", true.into()),
-        ("MinimumOSVersion", "14.0".into()),
+        ("Container", container.into()),
         ("Path", format!("{folder}/{executable}.app").into()),
-        (
-            "SignerIdentity",
-            "Apple iPhone OS Application Signing".into(),
-        ),
-        ("StaticDiskUsage", Value::from(20_971_520_u64)),
-        ("UIDeviceFamily", Value::Array(vec![Value::from(1_u64)])),
-    ]);
+    ]));
+    about.sort_keys();
     let wanted = options.get("ReturnAttributes").and_then(Value::as_array);
     if let Some(wanted) = wanted {
         about.retain(|key, _| wanted.iter().any(|name| name.as_string() == Some(key)));

@@ -1,54 +1,41 @@
 //! W3C actions, carried out in their time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Handler;
-use crate::geometry::Point;
+use super::{Done, Handler};
 use crate::wda::error::{ErrorKind, WdaError};
-use crate::wda::w3c::{self, InputAction, Origins, Timeline, Touch};
-use crate::world::{Finger, Gesture, Pointer, TwoFingers};
-
-/// The elements a request starts from, located before anything moves.
-struct Located(HashMap<String, (Point, Point)>);
-
-impl Origins for Located {
-    fn locate(&self, uid: &str) -> Result<(Point, Point), String> {
-        let found = self.0.get(uid).copied();
-        found.ok_or_else(|| format!("the element '{uid}' cannot be located"))
-    }
-}
+use crate::wda::w3c::{self, InputAction, Origins, Timeline};
+use crate::world::{Finger, TwoFingers};
 
 impl Handler<'_> {
-    pub(super) async fn actions(&mut self) -> Result<Value, WdaError> {
+    pub(super) async fn actions(&mut self) -> Done {
         self.active_app()?;
         let actions = self.arguments.get("actions").cloned();
-        let mut located = Located(HashMap::new());
+        // Located before anything moves.
+        let mut located = Origins::new();
         for uid in w3c::origins(actions.as_ref().unwrap_or(&Value::Null)) {
-            if located.0.contains_key(&uid) {
+            if located.contains_key(&uid) {
                 continue;
             }
             let (tree, at) = self.element_of(&uid).await?;
-            let Some(element) = tree.get(at) else {
-                continue;
-            };
-            if element.frame.is_empty() {
+            let centre = tree.frame(at).centre();
+            if tree.frame(at).is_empty() {
                 return Err(refused(&format!(
                     "The element '{uid}' is not visible on the screen and thus is not interactable"
                 )));
             }
-            let hit = self.touch_point(element).filter(|_| element.flags.hittable);
-            let point = hit.unwrap_or(element.frame.centre());
-            located.0.insert(uid, (point, element.frame.centre()));
+            let hittable = tree.get(at).is_some_and(|element| element.flags.hittable);
+            let hit = hittable.then(|| self.touch_point(&tree, at)).flatten();
+            located.insert(uid, (hit.unwrap_or(centre), centre));
         }
         let plan = w3c::plan(actions.as_ref(), &located).map_err(|text| refused(&text))?;
-        self.carry_out(plan).await?;
-        Ok(Value::Null)
+        self.carry_out(plan).await
     }
 
-    async fn carry_out(&self, plan: Timeline) -> Result<(), WdaError> {
+    async fn carry_out(&self, plan: Timeline) -> Done {
         let fingers: BTreeSet<usize> = plan
             .actions
             .iter()
@@ -65,30 +52,21 @@ impl Handler<'_> {
             match action {
                 InputAction::Type(text) => self.type_text(&text, ErrorKind::UnknownError).await?,
                 InputAction::Finger(number, touch) => {
-                    let pointer = match touch {
-                        Touch::Down(point) => Pointer::Down(point),
-                        Touch::Move(point) => Pointer::Move(point),
-                        Touch::Up => Pointer::Up,
-                    };
                     let gesture = match fingers.len() {
-                        1 => one.follow(pointer, at),
-                        2 => two.follow(fingers.range(..number).count(), pointer, at),
+                        1 => one.follow(touch, at),
+                        2 => two.follow(fingers.range(..number).count(), touch, at),
                         // Nothing here answers to more fingers; they only take their time.
                         _ => None,
                     };
                     if let Some(gesture) = gesture {
-                        self.gesture(gesture).await;
+                        // Its time has passed already.
+                        self.touch(gesture, Duration::ZERO).await;
                     }
                 }
             }
         }
         self.spend(plan.ends.saturating_sub(passed)).await;
         Ok(())
-    }
-
-    /// A gesture whose time has passed already.
-    async fn gesture(&self, gesture: Gesture) {
-        self.touch(gesture, Duration::ZERO).await;
     }
 }
 

@@ -2,29 +2,12 @@
 
 use serde_json::Value;
 
-use super::Handler;
 use super::looking::facts;
+use super::{Done, Handler};
 use crate::wda::class_chain::ClassChain;
 use crate::wda::element_type::ElementType;
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::world::{DialogView, SPRINGBOARD};
-
-/// Which answer to give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    Accept,
-    Dismiss,
-}
-
-impl Answer {
-    /// The setting that names the button, as a class chain.
-    const fn setting(self) -> &'static str {
-        match self {
-            Self::Accept => "acceptAlertButtonSelector",
-            Self::Dismiss => "dismissAlertButtonSelector",
-        }
-    }
-}
 
 impl Handler<'_> {
     /// Does what the settings say to alerts that are open, as WebDriverAgent's monitor does every
@@ -33,24 +16,19 @@ impl Handler<'_> {
         if self.dialog().is_none() || self.state.session.is_none() {
             return;
         }
-        let selector = self
-            .state
-            .settings
-            .text("autoClickAlertSelector")
-            .to_owned();
+        let setting = |name| self.state.settings.text(name).to_owned();
+        let (selector, action) = (
+            setting("autoClickAlertSelector"),
+            setting("defaultAlertAction"),
+        );
         if !selector.is_empty() {
             if let Some(button) = self.selected_button(&selector) {
-                self.give(button).await;
+                self.press(button).await;
             }
-            return;
+        } else if ["accept", "dismiss"].contains(&action.as_str()) {
+            // An alert it cannot answer stays, and the command goes on.
+            let _ = self.answer(action == "accept").await;
         }
-        let answer = match self.state.settings.text("defaultAlertAction") {
-            "accept" => Answer::Accept,
-            "dismiss" => Answer::Dismiss,
-            _ => return,
-        };
-        // An alert it cannot answer stays, and the command goes on.
-        let _ = self.answer(answer).await;
     }
 
     pub(super) fn alert_text(&mut self) -> Result<Value, WdaError> {
@@ -63,7 +41,7 @@ impl Handler<'_> {
         Ok(texts.join("\n").into())
     }
 
-    pub(super) fn alert_set_text(&mut self) -> Result<Value, WdaError> {
+    pub(super) fn alert_set_text(&mut self) -> Done {
         if self.arguments.get("value").is_none() {
             return Err(WdaError::invalid_argument("Missing 'value' parameter"));
         }
@@ -74,61 +52,50 @@ impl Handler<'_> {
         ))
     }
 
-    pub(super) async fn alert_accept(&mut self) -> Result<Value, WdaError> {
-        self.answer_or_press(Answer::Accept).await
-    }
-
-    pub(super) async fn alert_dismiss(&mut self) -> Result<Value, WdaError> {
-        self.answer_or_press(Answer::Dismiss).await
-    }
-
     pub(super) fn alert_buttons(&mut self) -> Result<Value, WdaError> {
         self.active_app()?;
         let dialog = self.dialog().ok_or_else(WdaError::no_alert)?;
         Ok(dialog.buttons.into())
     }
 
-    async fn answer_or_press(&mut self, answer: Answer) -> Result<Value, WdaError> {
+    pub(super) async fn answer_or_press(&mut self) -> Done {
         let dialog = self.open_alert()?;
         let Some(label) = self.arguments.text("name") else {
-            self.answer(answer).await?;
-            return Ok(Value::Null);
+            return self.answer(self.found.command == "alert_accept").await;
         };
         let button = dialog.buttons.iter().position(|button| button == label);
-        let Some(button) = button else {
-            return Err(WdaError::invalid_state(format!(
-                "Failed to find button with label '{label}' for alert: {}",
-                dialog.title
-            )));
-        };
-        self.give(button).await;
-        Ok(Value::Null)
-    }
-
-    async fn answer(&mut self, answer: Answer) -> Result<(), WdaError> {
-        let dialog = self.open_alert()?;
-        let selector = self.state.settings.text(answer.setting()).to_owned();
-        let selected = if selector.is_empty() {
-            None
-        } else {
-            self.selected_button(&selector)
-        };
-        // An alert's last button is the one that agrees, its first the one that does not.
-        let button = selected.or_else(|| match answer {
-            Answer::Accept => dialog.buttons.len().checked_sub(1),
-            Answer::Dismiss => (!dialog.buttons.is_empty()).then_some(0),
-        });
         let button = button.ok_or_else(|| {
             WdaError::invalid_state(format!(
-                "Failed to find a button for alert: {}",
+                "Failed to find button with label '{label}' for alert: {}",
                 dialog.title
             ))
         })?;
-        self.give(button).await;
+        self.press(button).await;
         Ok(())
     }
 
-    async fn give(&mut self, button: usize) {
+    async fn answer(&mut self, accepts: bool) -> Done {
+        let dialog = self.open_alert()?;
+        let setting = match accepts {
+            true => "acceptAlertButtonSelector",
+            false => "dismissAlertButtonSelector",
+        };
+        let selector = self.state.settings.text(setting);
+        let selected = (!selector.is_empty()).then(|| self.selected_button(selector));
+        // An alert's last button is the one that agrees, its first the one that does not.
+        let last = dialog.buttons.len().checked_sub(1);
+        let button = selected
+            .flatten()
+            .or(last.map(|last| if accepts { last } else { 0 }));
+        let button = button.ok_or_else(|| {
+            let message = format!("Failed to find a button for alert: {}", dialog.title);
+            WdaError::invalid_state(message)
+        })?;
+        self.press(button).await;
+        Ok(())
+    }
+
+    async fn press(&mut self, button: usize) {
         self.act().await;
         self.world(|world, now| world.answer(button, now));
     }
@@ -152,17 +119,10 @@ impl Handler<'_> {
             (facts(world, owner), world.snapshot(now))
         });
         let tree = crate::wda::screen::observe(&snapshot, &app, 0.0, usize::MAX);
-        let alert = tree
-            .iter()
-            .rfind(|(_, element)| element.kind == ElementType::ALERT);
-        let alert = alert.map(|(at, _)| at)?;
+        let is = |at: usize, kind| tree.get(at).is_some_and(|element| element.kind == kind);
+        let alert = tree.subtree(0).rfind(|&at| is(at, ElementType::ALERT))?;
         let chosen = *chain.find(&tree, alert).ok()?.first()?;
-        let is_button = |at: &usize| {
-            tree.get(*at)
-                .is_some_and(|element| element.kind == ElementType::BUTTON)
-        };
-        tree.descendants(alert)
-            .filter(is_button)
-            .position(|at| at == chosen)
+        let mut buttons = (tree.descendants(alert)).filter(|&at| is(at, ElementType::BUTTON));
+        buttons.position(|at| at == chosen)
     }
 }

@@ -2,45 +2,30 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::Handler;
 use super::looking::facts;
+use super::{Done, Handler};
 use crate::app::AppId;
 use crate::faults::{Event, Fault};
 use crate::wda::error::{ErrorKind, WdaError};
-use crate::wda::settings::double;
 use crate::world::{AppState, SPRINGBOARD};
 
 impl Handler<'_> {
-    pub(super) async fn app_launch(&mut self) -> Result<Value, WdaError> {
+    pub(super) async fn app_launch(&mut self) -> Done {
         let id = self.bundle_id()?;
         let ran = self.runs(&id);
         self.launch(&id).await?;
         if !ran {
-            let told = |name, none| self.arguments.get(name).cloned().unwrap_or(none);
-            let process = json!({
-                "args": told("arguments", json!([])),
-                "env": told("environment", json!({})),
-            });
-            self.speak(&id, &process);
-            self.state.processes.insert(id.clone(), process);
+            self.started_with(&id, &self.arguments.body().clone());
         }
         self.expect_to_run(&id, true);
-        Ok(Value::Null)
+        Ok(())
     }
 
-    pub(super) async fn app_launch_unattached(&mut self) -> Result<Value, WdaError> {
-        let id = self.bundle_id()?;
-        let launched = self.launch(&id).await;
-        launched.map_err(|_| WdaError::unknown("LSApplicationWorkspace failed to launch app"))?;
-        Ok(Value::Null)
-    }
-
-    pub(super) async fn app_activate(&mut self) -> Result<Value, WdaError> {
-        let id = self.bundle_id()?;
-        self.launch(&id).await?;
-        Ok(Value::Null)
+    pub(super) async fn app_launch_unattached(&mut self) -> Done {
+        let launched = self.launch(&self.bundle_id()?).await;
+        launched.map_err(|_| WdaError::unknown("LSApplicationWorkspace failed to launch app"))
     }
 
     pub(super) fn app_terminate(&mut self) -> Result<Value, WdaError> {
@@ -52,9 +37,8 @@ impl Handler<'_> {
     }
 
     pub(super) fn app_state(&mut self) -> Result<Value, WdaError> {
-        let id = AppId::from(self.bundle_id()?.as_str());
         // (`XCUIApplicationState`)
-        let state = match self.world(|world, _| world.app_state(&id)) {
+        let state = match self.state_of(&self.bundle_id()?) {
             AppState::NotInstalled => 0,
             AppState::NotRunning => 1,
             AppState::Background => 3,
@@ -70,40 +54,34 @@ impl Handler<'_> {
 
     pub(super) fn active_app_info(&mut self) -> Result<Value, WdaError> {
         let app = self.active_app()?;
-        let none = || json!({"args": [], "env": {}});
         let process = self.state.processes.get(&app.bundle_id).cloned();
         Ok(json!({
             "pid": app.pid,
             "bundleId": app.bundle_id,
             "name": "",
-            "processArguments": process.unwrap_or_else(none),
+            "processArguments": process.unwrap_or_else(|| json!({"args": [], "env": {}})),
         }))
     }
 
-    pub(super) async fn deactivate_app(&mut self) -> Result<Value, WdaError> {
+    pub(super) async fn deactivate_app(&mut self) -> Done {
         let app = self.active_app()?;
-        let away = self.arguments.get("duration").map_or(3.0, double);
-        self.act().await;
-        self.world(|world, now| world.home(now));
-        self.spend(Duration::from_secs_f64(away.clamp(0.0, 600.0)))
-            .await;
-        self.launch(&app.bundle_id).await?;
-        Ok(Value::Null)
+        let away = self.arguments.number("duration").unwrap_or(3.0);
+        self.homescreen().await;
+        let away = Duration::from_secs_f64(away.clamp(0.0, 600.0));
+        self.spend(away).await;
+        self.launch(&app.bundle_id).await
     }
 
-    pub(super) async fn homescreen(&mut self) -> Value {
+    pub(super) async fn homescreen(&mut self) {
         self.act().await;
         self.world(|world, now| world.home(now));
-        Value::Null
     }
 
-    pub(super) async fn open_url(&mut self) -> Result<Value, WdaError> {
-        let Some(url) = self.arguments.text("url").map(str::to_owned) else {
-            return Err(WdaError::invalid_argument("URL is required"));
-        };
-        let opened = self.open_link(&url).await;
-        opened.map_err(|text| WdaError::described(ErrorKind::UnknownError, &text))?;
-        Ok(Value::Null)
+    pub(super) async fn open_url(&mut self) -> Done {
+        let url = self.arguments.text("url");
+        let url = url.ok_or_else(|| WdaError::invalid_argument("URL is required"))?;
+        let opened = self.open_link(url).await;
+        opened.map_err(|text| WdaError::described(ErrorKind::UnknownError, &text))
     }
 
     /// Opens a link in the app that claims it, and waits until that app shows.
@@ -116,29 +94,35 @@ impl Handler<'_> {
         }
         self.act().await;
         let opened = self.world(|world, now| world.open(url, now));
-        if opened.is_none() {
-            return Err(format!(
-                "Cannot open '{url}' with the default application assigned for it"
-            ));
-        }
+        opened.ok_or_else(|| {
+            format!("Cannot open '{url}' with the default application assigned for it")
+        })?;
         self.await_first_picture().await;
         Ok(())
     }
 
-    /// Has an app that was just started speak the language of its arguments, of which Foundation
-    /// takes the one before as a setting's name: `-AppleLanguages (de)`.
-    pub(super) fn speak(&self, id: &str, process: &Value) {
-        let arguments = process.get("args").and_then(Value::as_array);
-        let mut texts = arguments.into_iter().flatten().filter_map(Value::as_str);
+    /// Remembers what an app was just started with, and has it speak the language of its
+    /// arguments, of which Foundation takes the one before as a setting's name:
+    /// `-AppleLanguages (de)`.
+    pub(super) fn started_with(&mut self, id: &str, told: &Map<String, Value>) {
+        let told = |name, none| told.get(name).cloned().unwrap_or(none);
+        let (args, env) = (told("arguments", json!([])), told("environment", json!({})));
+        let mut texts = args
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str);
         texts.find(|text| *text == "-AppleLanguages");
         let list = texts.next().map(|list| list.trim_matches(['(', ')']));
         let first = list.and_then(|list| list.split(',').next());
         let language = first.map(|first| first.trim().trim_matches('"').to_owned());
         self.world(|world, now| world.set_language(&id.into(), language, now));
+        let process = json!({"args": args, "env": env});
+        self.state.processes.insert(id.to_owned(), process);
     }
 
     /// Brings an app to the front and waits until it shows.
-    pub(super) async fn launch(&self, id: &str) -> Result<(), WdaError> {
+    pub(super) async fn launch(&self, id: &str) -> Done {
         for fault in self.device().fire_faults(Event::Launch(id)) {
             match fault {
                 Fault::Delay(time) => self.device().sleep(time.0).await,
@@ -147,23 +131,23 @@ impl Handler<'_> {
                 _ => {}
             }
         }
-        let app = AppId::from(id);
-        if id != SPRINGBOARD
-            && self.world(|world, _| world.app_state(&app)) == AppState::NotInstalled
-        {
-            return Err(not_installed(id));
+        let there = id == SPRINGBOARD || self.state_of(id) != AppState::NotInstalled;
+        let launched = there && self.world(|world, now| world.launch(&id.into(), now).is_ok());
+        if !launched {
+            return Err(WdaError::unknown(format!(
+                "The request to open \"{id}\" failed. Original error: Application info provider (FBSApplicationLibrary) returned nil for \"{id}\""
+            )));
         }
-        let launched = self.world(|world, now| world.launch(&app, now));
-        launched.map_err(|_| not_installed(id))?;
         self.await_first_picture().await;
         Ok(())
     }
 
     async fn await_first_picture(&self) {
         let deadline = self.device().now() + Duration::from_secs(60);
-        self.device()
-            .wait_for(deadline, |world, _| (!world.starting()).then_some(()))
-            .await;
+        let shows = self
+            .device()
+            .wait_for(deadline, |world, _| (!world.starting()).then_some(()));
+        shows.await;
     }
 
     pub(super) fn terminate(&self, id: &str) {
@@ -172,8 +156,14 @@ impl Handler<'_> {
 
     /// Whether it has a process.
     pub(super) fn runs(&self, id: &str) -> bool {
-        let state = self.world(|world, _| world.app_state(&AppId::from(id)));
-        matches!(state, AppState::Background | AppState::Foreground)
+        matches!(
+            self.state_of(id),
+            AppState::Background | AppState::Foreground
+        )
+    }
+
+    fn state_of(&self, id: &str) -> AppState {
+        self.world(|world, _| world.app_state(&AppId::from(id)))
     }
 
     fn expect_to_run(&mut self, id: &str, expected: bool) {
@@ -185,13 +175,8 @@ impl Handler<'_> {
         }
     }
 
-    fn bundle_id(&self) -> Result<String, WdaError> {
-        self.arguments.required("bundleId").map(str::to_owned)
+    pub(super) fn bundle_id(&self) -> Result<String, WdaError> {
+        let id = self.arguments.text("bundleId").map(str::to_owned);
+        id.ok_or_else(|| WdaError::invalid_argument("'bundleId' must be set to a string"))
     }
-}
-
-fn not_installed(id: &str) -> WdaError {
-    WdaError::unknown(format!(
-        "The request to open \"{id}\" failed. Original error: Application info provider (FBSApplicationLibrary) returned nil for \"{id}\""
-    ))
 }

@@ -6,7 +6,6 @@ use super::Handler;
 use super::looking::{text_of, told};
 use crate::faults::Fault;
 use crate::wda::attribute::Attribute;
-use crate::wda::element_type::ElementType;
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::find::find;
 use crate::wda::source::{self, OPTIONAL, XmlOptions};
@@ -15,10 +14,7 @@ use crate::wda::tree::ElementTree;
 impl Handler<'_> {
     pub(super) async fn find_element(&mut self) -> Result<Value, WdaError> {
         let (tree, found) = self.find().await?;
-        match found.first() {
-            Some(&at) => Ok(self.hand_out(&tree, at)),
-            None => Err(self.none_found()),
-        }
+        self.first(&tree, found.first().copied())
     }
 
     pub(super) async fn find_elements(&mut self) -> Result<Value, WdaError> {
@@ -29,31 +25,12 @@ impl Handler<'_> {
             .collect())
     }
 
-    pub(super) async fn find_visible_cells(&mut self) -> Result<Value, WdaError> {
-        let (tree, at) = self.element().await?;
-        let cells: Vec<usize> = tree
-            .descendants(at)
-            .filter(|&inner| {
-                tree.get(inner).is_some_and(|element| {
-                    element.kind == ElementType::CELL && element.flags.visible
-                })
-            })
-            .collect();
-        Ok(cells
-            .into_iter()
-            .map(|at| self.hand_out(&tree, at))
-            .collect())
-    }
-
     pub(super) async fn active_element(&mut self) -> Result<Value, WdaError> {
         let tree = self.tree().await?;
         let focused = tree
             .iter()
             .find(|(_, element)| element.flags.keyboard_focus);
-        match focused.map(|(at, _)| at) {
-            Some(at) => Ok(self.hand_out(&tree, at)),
-            None => Err(self.none_found()),
-        }
+        self.first(&tree, focused.map(|(at, _)| at))
     }
 
     async fn find(&mut self) -> Result<(ElementTree, Vec<usize>), WdaError> {
@@ -61,37 +38,23 @@ impl Handler<'_> {
         let using = self.arguments.text("using").unwrap_or("(null)");
         let value = self.arguments.text("value").unwrap_or_default();
         let xpath_of_all = using == "xpath" && !self.state.settings.flag("limitXPathContextScope");
-        let found = if xpath_of_all {
-            find(&tree, 0, using, value)?
-        } else {
-            find(&tree, root, using, value)?
-        };
+        let root = if xpath_of_all { 0 } else { root };
+        let found = find(&tree, root, using, value)?;
         Ok((tree, found))
     }
 
-    fn none_found(&self) -> WdaError {
+    fn first(&mut self, tree: &ElementTree, found: Option<usize>) -> Result<Value, WdaError> {
+        if let Some(at) = found {
+            return Ok(self.hand_out(tree, at));
+        }
         let told = |name| self.arguments.text(name).unwrap_or("(null)");
-        WdaError::new(
-            ErrorKind::NoSuchElement,
-            format!(
-                "unable to find an element using '{}', value '{}'",
-                told("using"),
-                told("value")
-            ),
-        )
+        let (using, value) = (told("using"), told("value"));
+        let message = format!("unable to find an element using '{using}', value '{value}'");
+        Err(WdaError::new(ErrorKind::NoSuchElement, message))
     }
 
-    pub(super) async fn element_attribute(
-        &mut self,
-        attribute: Attribute,
-    ) -> Result<Value, WdaError> {
+    pub(super) async fn attribute(&mut self, name: &str) -> Result<Value, WdaError> {
         let (tree, at) = self.element().await?;
-        told(attribute.of(&tree, at))
-    }
-
-    pub(super) async fn named_attribute(&mut self) -> Result<Value, WdaError> {
-        let (tree, at) = self.element().await?;
-        let name = self.found.name.as_deref().unwrap_or_default();
         told(Attribute::named(name)?.of(&tree, at))
     }
 
@@ -101,58 +64,35 @@ impl Handler<'_> {
     }
 
     pub(super) async fn source(&mut self) -> Result<Value, WdaError> {
-        let format = self
-            .arguments
-            .query("format")
-            .unwrap_or("xml")
-            .to_lowercase();
+        let format = self.arguments.query("format").map(str::to_lowercase);
         let excluded = self.arguments.query("excluded_attributes").unwrap_or("");
-        let excluded: Vec<String> = excluded
-            .split(',')
-            .filter(|name| !name.is_empty())
-            .map(str::to_owned)
-            .collect();
-        let text = match format.as_str() {
-            "json" => return Ok(source::json(&self.tree().await?, &excluded)),
-            "xml" => {
-                let options = self.xml_options(excluded);
-                source::xml(&self.tree().await?, &options)
+        let excluded = excluded.split(',').filter(|name| !name.is_empty());
+        let mut without: Vec<String> = excluded.map(str::to_owned).collect();
+        let text = match format.as_deref() {
+            Some("json") => return Ok(source::json(&self.tree().await?, &without)),
+            Some("xml") | None => {
+                let left_out = OPTIONAL
+                    .iter()
+                    .filter(|(_, setting)| !self.state.settings.flag(setting));
+                without.extend(left_out.map(|(attribute, _)| (*attribute).to_owned()));
+                let scope = self.arguments.query("scope").filter(|scope| is_tag(scope));
+                let scope = scope.map(str::to_owned);
+                source::xml(&self.tree().await?, &XmlOptions { without, scope })
             }
-            "description" => source::description(&self.tree().await?),
-            _ => {
+            Some(format) => {
                 return Err(WdaError::invalid_argument(format!(
-                    "Unknown source format '{format}'. Only (xml, json, description) source formats are supported."
+                    "Unknown source format '{format}'. Only (xml, json) source formats are supported."
                 )));
             }
         };
         Ok(self.truncated(text).into())
     }
 
-    pub(super) async fn accessible_source(&mut self) -> Result<Value, WdaError> {
-        Ok(source::accessible(&self.tree().await?))
-    }
-
-    fn xml_options(&self, mut without: Vec<String>) -> XmlOptions {
-        for (attribute, setting) in OPTIONAL {
-            if !self.state.settings.flag(setting) {
-                without.push(attribute.to_owned());
-            }
-        }
-        let scope = self.arguments.query("scope").filter(|scope| is_tag(scope));
-        XmlOptions {
-            without,
-            scope: scope.map(str::to_owned),
-        }
-    }
-
     /// Cut off where a fault says so.
     fn truncated(&self, mut text: String) -> String {
         for fault in &self.tree_faults {
             if let Fault::Truncate(bytes) = fault {
-                let end = (0..=text.len().min(*bytes))
-                    .rev()
-                    .find(|&end| text.is_char_boundary(end));
-                text.truncate(end.unwrap_or(0));
+                text.truncate(text.floor_char_boundary(*bytes));
             }
         }
         text
@@ -160,12 +100,8 @@ impl Handler<'_> {
 
     pub(super) fn window_size(&mut self) -> Result<Value, WdaError> {
         self.active_app()?;
-        Ok(self.world(|world, _| {
-            json!({
-                "width": source::number(world.width()),
-                "height": source::number(world.height()),
-            })
-        }))
+        let (width, height) = self.world(|world, _| (world.width(), world.height()));
+        Ok(json!({"width": source::number(width), "height": source::number(height)}))
     }
 
     pub(super) fn window_rect(&mut self) -> Result<Value, WdaError> {
@@ -178,8 +114,7 @@ impl Handler<'_> {
 
 /// Whether an element of XML can be called so.
 fn is_tag(name: &str) -> bool {
-    name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
-        && name
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
+    let first = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    let inside = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+    name.starts_with(first) && name.chars().all(inside)
 }

@@ -6,29 +6,21 @@ use super::Handler;
 use crate::app::AppId;
 use crate::faults::{Event, Fault};
 use crate::geometry::Point;
-use crate::wda::attribute::{self, Attribute, AttributeValue};
+use crate::wda::attribute::{self, AttributeValue};
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::screen::{AppFacts, SPRINGBOARD_PID, observe};
-use crate::wda::session::{ElementHandle, Quiescence, Session, TestedApp};
+use crate::wda::session::{ElementHandle, TestedApp};
 use crate::wda::source;
-use crate::wda::tree::{Element, ElementTree};
+use crate::wda::tree::ElementTree;
 use crate::world::{AppState, SPRINGBOARD, WindowKind, World};
 
 impl Handler<'_> {
     /// The app whose elements a command is about.
     pub(super) fn active_app(&mut self) -> Result<AppFacts, WdaError> {
-        let default = self
-            .state
-            .settings
-            .text("defaultActiveApplication")
-            .to_owned();
         let respects_alerts = self.state.settings.flag("respectSystemAlerts");
         let tested = self.session().and_then(|session| session.tested.clone());
         self.world(|world, _| {
             let state = |id: &str| world.app_state(&AppId::from(id));
-            if default != "auto" && state(&default) == AppState::Foreground {
-                return Ok(facts(world, &default));
-            }
             if let Some(TestedApp {
                 bundle_id,
                 expected_to_run,
@@ -92,8 +84,12 @@ impl Handler<'_> {
 
     /// Waits until nothing moves, at most as long as that setting says.
     pub(super) async fn come_to_rest(&self, setting: &str) {
-        let ignores = |session: &Session| session.quiescence == Quiescence::Ignored;
-        if self.state.session.as_ref().is_some_and(ignores) {
+        if self
+            .state
+            .session
+            .as_ref()
+            .is_some_and(|session| !session.waits)
+        {
             return;
         }
         let deadline = self.device().now() + self.state.settings.seconds(setting);
@@ -133,7 +129,10 @@ impl Handler<'_> {
         if let Some(session) = self.session() {
             session.elements.forget(uid);
         }
-        Err(stale(uid))
+        let message = format!(
+            "The previously found element \"{uid}\" is not present in the current view anymore. Make sure the application UI has the expected state"
+        );
+        Err(WdaError::new(ErrorKind::StaleElementReference, message))
     }
 
     /// The element of the path, or the active app when it names none.
@@ -144,42 +143,24 @@ impl Handler<'_> {
         }
     }
 
-    /// Hands an element out: its id, and more when the settings ask for it.
+    /// Hands an element out by its id.
     pub(super) fn hand_out(&mut self, tree: &ElementTree, at: usize) -> Value {
         let Some(element) = tree.get(at) else {
             return Value::Null;
         };
         let uid = attribute::uid(tree.pid, element);
-        let handed_out = ElementHandle {
-            pid: tree.pid,
-            key: element.key,
-        };
+        let (pid, key) = (tree.pid, element.key);
         if let Some(session) = self.session() {
-            session.elements.store(&uid, handed_out);
+            session.elements.store(&uid, ElementHandle { pid, key });
         }
-        let mut value = json!({
-            "ELEMENT": uid,
-            "element-6066-11e4-a52e-4f735466cecf": uid,
-        });
-        if !self.state.settings.flag("shouldUseCompactResponses") {
-            for field in self
-                .state
-                .settings
-                .text("elementResponseAttributes")
-                .split(',')
-            {
-                if let Some(told) = response_attribute(tree, at, field.trim()) {
-                    value[field.trim()] = told;
-                }
-            }
-        }
-        value
+        json!({"ELEMENT": uid, "element-6066-11e4-a52e-4f735466cecf": uid})
     }
 
     /// Where a finger finds an element, after it has been brought into view. `None` when the app's
     /// own keyboard or alert lies over it or nothing of it is on the screen: XCTest notes a failure
     /// then and touches nothing. It does not see what other processes put on top.
-    pub(super) fn touch_point(&self, element: &Element) -> Option<Point> {
+    pub(super) fn touch_point(&self, tree: &ElementTree, at: usize) -> Option<Point> {
+        let element = tree.get(at)?;
         let Some(key) = element.node else {
             return Some(element.frame.centre());
         };
@@ -219,34 +200,6 @@ pub(super) fn facts(world: &World, id: &str) -> AppFacts {
         pid: installed.as_ref().and_then(|app| app.pid).unwrap_or(0),
         name: installed.map(|app| app.name).unwrap_or_default(),
     }
-}
-
-fn stale(uid: &str) -> WdaError {
-    WdaError::new(
-        ErrorKind::StaleElementReference,
-        format!(
-            "The previously found element \"{uid}\" is not present in the current view anymore. Make sure the application UI has the expected state"
-        ),
-    )
-}
-
-/// An attribute of an element as the answer to a search tells it.
-fn response_attribute(tree: &ElementTree, at: usize, field: &str) -> Option<Value> {
-    let of = |attribute: Attribute| told(attribute.of(tree, at)).unwrap_or_default();
-    Some(match field {
-        // W3C says name where everybody means type.
-        "name" | "type" => of(Attribute::Type),
-        "text" => text_of(tree, at).into(),
-        "rect" => of(Attribute::Rect),
-        "enabled" => of(Attribute::Enabled),
-        "displayed" => of(Attribute::Visible),
-        "selected" => of(Attribute::Selected),
-        "label" => of(Attribute::Label),
-        other => {
-            let named = Attribute::named(other.strip_prefix("attribute/")?).ok()?;
-            of(named)
-        }
-    })
 }
 
 /// The value, or else the label.

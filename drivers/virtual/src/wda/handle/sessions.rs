@@ -6,41 +6,24 @@ use serde_json::{Map, Value, json};
 use super::Handler;
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::request::unrecognized;
-use crate::wda::session::{AtEnd, ElementCache, Quiescence, Session, SessionId, TestedApp};
+use crate::wda::route::recorded;
+use crate::wda::session::{ElementCache, Session, SessionId, TestedApp};
 use crate::wda::settings::{Settings, truthy};
-
-/// The version of WebDriverAgent this one behaves like.
-pub(crate) const VERSION: &str = "16.7.0";
 
 /// A capability that no WebDriverAgent has, under a prefix of its own as W3C has it: the app
 /// begins as after its installation. A phone made for tests can do that; who asks a real one reads
 /// in its answer that it did not.
 const CLEAR_APP_DATA: &str = "packtrain:clearAppData";
 
-/// Capabilities of W3C, which Appium's prefix must not stand before.
-const STANDARD: [&str; 9] = [
-    "acceptInsecureCerts",
-    "browserName",
-    "browserVersion",
-    "pageLoadStrategy",
-    "platformName",
-    "proxy",
-    "setWindowRect",
-    "timeouts",
-    "unhandledPromptBehavior",
-];
-
 impl Handler<'_> {
     pub(super) async fn create_session(&mut self) -> Result<Value, WdaError> {
         self.end_session();
-        let capabilities = match self.arguments.get("capabilities") {
-            Some(Value::Object(capabilities)) => merge(capabilities)?,
-            _ => {
-                return Err(not_created(
-                    "'capabilities' is mandatory to create a new session",
-                ));
-            }
-        };
+        let capabilities = self
+            .arguments
+            .get("capabilities")
+            .and_then(Value::as_object);
+        let missing = "'capabilities' is mandatory to create a new session";
+        let capabilities = merge(capabilities.ok_or_else(|| not_created(missing))?)?;
         self.state.settings = Settings::default();
         let known = [
             "shouldUseCompactResponses",
@@ -59,18 +42,10 @@ impl Handler<'_> {
                 .is_some_and(|id| self.world(|world, now| world.clear(&id.into(), now)));
         let tested = self.start_tested(&capabilities).await?;
         self.state.session = Some(Session {
-            id: self.new_id(),
+            id: SessionId::rolled(self.device()),
             tested,
-            quiescence: if on("shouldWaitForQuiescence") {
-                Quiescence::Awaited
-            } else {
-                Quiescence::Ignored
-            },
-            at_end: if on("shouldTerminateApp") {
-                AtEnd::TerminateApp
-            } else {
-                AtEnd::LeaveApp
-            },
+            waits: on("shouldWaitForQuiescence"),
+            ends_app: on("shouldTerminateApp"),
             elements: ElementCache::default(),
         });
         let mut information = self.session_information();
@@ -114,13 +89,7 @@ impl Handler<'_> {
             )));
         }
         if starts {
-            let told = |name, none| capabilities.get(name).cloned().unwrap_or(none);
-            let process = json!({
-                "args": told("arguments", json!([])),
-                "env": told("environment", json!({})),
-            });
-            self.speak(id, &process);
-            self.state.processes.insert(id.to_owned(), process);
+            self.started_with(id, capabilities);
         }
         Ok(Some(TestedApp {
             bundle_id: id.to_owned(),
@@ -128,29 +97,17 @@ impl Handler<'_> {
         }))
     }
 
-    pub(super) fn delete_session(&mut self) -> Value {
-        self.end_session();
-        Value::Null
-    }
-
     /// Ends the session there is, and its app with it.
-    fn end_session(&mut self) {
-        let Some(session) = self.state.session.take() else {
-            return;
-        };
-        if let Some(tested) = session.tested
-            && session.at_end == AtEnd::TerminateApp
-        {
+    pub(super) fn end_session(&mut self) {
+        let ended = self.state.session.take().filter(|session| session.ends_app);
+        if let Some(tested) = ended.and_then(|session| session.tested) {
             self.terminate(&tested.bundle_id);
         }
     }
 
     pub(super) fn session_information(&self) -> Value {
-        let id = self
-            .state
-            .session
-            .as_ref()
-            .map(|session| session.id.0.clone());
+        let session = self.state.session.as_ref();
+        let id = session.map(|session| session.id.0.clone());
         json!({
             "sessionId": id,
             "capabilities": {
@@ -158,13 +115,6 @@ impl Handler<'_> {
                 "sdkVersion": self.device().shape().os_version,
             },
         })
-    }
-
-    fn new_id(&self) -> SessionId {
-        SessionId(uuid(
-            self.device().roll(u64::MAX),
-            self.device().roll(u64::MAX),
-        ))
     }
 
     pub(super) fn set_settings(&mut self) -> Result<Value, WdaError> {
@@ -179,26 +129,10 @@ impl Handler<'_> {
         Ok(self.state.settings.all())
     }
 
-    pub(super) fn status(&self) -> Value {
-        let version = self.device().shape().os_version;
-        json!({
-            "ready": true,
-            "message": "WebDriverAgent is ready to accept commands",
-            "state": "success",
-            "os": {
-                "name": "iOS",
-                "version": version,
-                "sdkVersion": "17.5",
-                "testmanagerdVersion": 65_535,
-            },
-            "ios": {"ip": "127.0.0.1"},
-            "build": {
-                "time": "Aug 21 2026 10:00:00",
-                "productBundleIdentifier": "com.facebook.WebDriverAgentRunner",
-                "version": VERSION,
-            },
-            "device": "iphone",
-        })
+    pub(super) fn status(&self) -> Result<Value, WdaError> {
+        let mut status = recorded("status")?;
+        status["os"]["version"] = self.device().shape().os_version.into();
+        Ok(status)
     }
 }
 
@@ -226,46 +160,39 @@ fn not_opened(url: &str, app: &str, error: &str) -> WdaError {
 
 /// Merges `alwaysMatch` with the first of `firstMatch` that does not contradict it.
 fn merge(capabilities: &Map<String, Value>) -> Result<Map<String, Value>, WdaError> {
-    let always = match capabilities.get("alwaysMatch") {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(always)) => stripped(always)?,
-        Some(_) => return Err(unrecognized("mutableCopy")),
+    let part = |name| capabilities.get(name).filter(|value| !value.is_null());
+    let object = |value: &Value| {
+        value
+            .as_object()
+            .cloned()
+            .ok_or_else(|| unrecognized("count"))
     };
-    let first = match capabilities.get("firstMatch") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(first)) => first.clone(),
-        Some(_) => return Err(unrecognized("count")),
-    };
-    if first.is_empty() {
-        return Ok(always);
-    }
+    let always = part("alwaysMatch").map_or(Ok(Map::new()), object)?;
+    let always = stripped(&always);
+    let first = part("firstMatch").map_or(Ok([].as_slice()), |first| {
+        let first = first.as_array().map(Vec::as_slice);
+        first.ok_or_else(|| unrecognized("count"))
+    })?;
     for candidate in first {
-        let Value::Object(candidate) = candidate else {
-            return Err(unrecognized("hasPrefix:"));
-        };
-        let candidate = stripped(&candidate)?;
+        let candidate = stripped(&object(candidate)?);
         if candidate.keys().all(|key| !always.contains_key(key)) {
             return Ok(always.into_iter().chain(candidate).collect());
         }
+    }
+    if first.is_empty() {
+        return Ok(always);
     }
     Err(not_created("Could not find matching capabilities"))
 }
 
 /// Takes Appium's prefix away.
-fn stripped(capabilities: &Map<String, Value>) -> Result<Map<String, Value>, WdaError> {
-    let mut stripped = Map::new();
-    for (name, value) in capabilities {
-        let short = name.strip_prefix("appium:");
-        if let Some(short) = short.filter(|short| STANDARD.contains(short)) {
-            return Err(not_created(&format!(
-                "The capabilities ({short}) are standard and should not have the 'appium:' prefix"
-            )));
-        }
-        if !value.is_null() {
-            stripped.insert(short.unwrap_or(name).to_owned(), value.clone());
-        }
-    }
-    Ok(stripped)
+fn stripped(capabilities: &Map<String, Value>) -> Map<String, Value> {
+    let told = capabilities.iter().filter(|(_, value)| !value.is_null());
+    told.map(|(name, value)| {
+        let name = name.strip_prefix("appium:").unwrap_or(name);
+        (name.to_owned(), value.clone())
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -291,11 +218,6 @@ mod tests {
         let twice = json!({"alwaysMatch": {"a": 1}, "firstMatch": [{"a": 1}]});
         assert_eq!(
             merged(twice).unwrap_err().kind,
-            ErrorKind::SessionNotCreated
-        );
-        let prefixed = json!({"firstMatch": [{"appium:platformName": "ios"}]});
-        assert_eq!(
-            merged(prefixed).unwrap_err().kind,
             ErrorKind::SessionNotCreated
         );
     }

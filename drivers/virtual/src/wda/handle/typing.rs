@@ -4,48 +4,41 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Handler;
+use super::{Done, Handler};
 use crate::faults::{Event, Fault};
 use crate::wda::element_type::ElementType;
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::request::unrecognized;
 use crate::wda::tree::RawValue;
-use crate::world::Key;
+use crate::world::{Key, World};
 
 impl Handler<'_> {
-    pub(super) async fn set_value(&mut self) -> Result<Value, WdaError> {
+    pub(super) async fn set_value(&mut self) -> Done {
         let (tree, at) = self.element().await?;
         let text = self
             .arguments
             .get("value")
-            .or_else(|| self.arguments.get("text"))
-            .ok_or_else(|| {
-                WdaError::invalid_argument("Neither 'value' nor 'text' parameter is provided")
-            })?;
-        let text = match text {
+            .or_else(|| self.arguments.get("text"));
+        let missing = "Neither 'value' nor 'text' parameter is provided";
+        let text = match text.ok_or_else(|| WdaError::invalid_argument(missing))? {
             Value::Array(parts) => joined(parts)?,
             Value::String(text) => text.clone(),
             _ => return Err(unrecognized("length")),
         };
-        let focused = tree
-            .subtree(at)
-            .filter_map(|inner| tree.get(inner))
-            .any(|inner| inner.flags.keyboard_focus);
-        if !focused {
+        let inside = tree.subtree(at).filter_map(|inner| tree.get(inner));
+        if !inside.into_iter().any(|inner| inner.flags.keyboard_focus) {
             self.tap_element(&tree, at).await;
         }
-        self.type_text(&text, ErrorKind::InvalidElementState)
-            .await?;
-        Ok(Value::Null)
+        self.type_text(&text, ErrorKind::InvalidElementState).await
     }
 
-    pub(super) async fn clear(&mut self) -> Result<Value, WdaError> {
+    pub(super) async fn clear(&mut self) -> Done {
         let (tree, at) = self.element().await?;
         let Some(element) = tree.get(at) else {
-            return Ok(Value::Null);
+            return Ok(());
         };
         match &element.value {
-            RawValue::None => return Ok(Value::Null),
+            RawValue::None => return Ok(()),
             RawValue::Text(_) => {}
             RawValue::Flag(_) => {
                 return Err(WdaError::invalid_state(format!(
@@ -61,117 +54,85 @@ impl Handler<'_> {
         let emptied = element.node.is_some_and(|node| {
             self.world(|world, now| world.keyboard_shown() && world.set_text(node, "", now))
         });
-        if emptied {
-            Ok(Value::Null)
-        } else {
-            Err(no_keyboard(ErrorKind::InvalidElementState))
-        }
+        emptied
+            .then_some(())
+            .ok_or_else(|| no_keyboard(ErrorKind::InvalidElementState))
     }
 
-    pub(super) async fn keys(&mut self) -> Result<Value, WdaError> {
+    pub(super) async fn keys(&mut self) -> Done {
         let text = match self.arguments.get("value") {
             Some(Value::Array(parts)) => joined(parts)?,
             Some(_) => return Err(unrecognized("componentsJoinedByString:")),
             None => String::new(),
         };
-        self.type_text(&text, ErrorKind::InvalidElementState)
-            .await?;
-        Ok(Value::Null)
+        self.type_text(&text, ErrorKind::InvalidElementState).await
     }
 
-    pub(super) async fn keyboard_input(&mut self) -> Result<Value, WdaError> {
-        // "0" stands for the app.
-        if self.found.uuid.as_deref() != Some("0") {
-            self.element().await?;
+    pub(super) async fn dismiss_keyboard(&mut self) -> Done {
+        let shown = |handler: &Self| handler.world(|world, _| world.keyboard_shown());
+        if !shown(self) {
+            return Ok(());
         }
-        Err(WdaError::new(
-            ErrorKind::UnsupportedOperation,
-            "typeKey API is only supported since Xcode15 and iPadOS 17",
-        ))
-    }
-
-    pub(super) async fn dismiss_keyboard(&mut self) -> Result<Value, WdaError> {
-        let shown = self.world(|world, _| world.keyboard_shown());
-        if !shown {
-            return Ok(Value::Null);
-        }
-        let names: Vec<String> = match self.arguments.get("keyNames") {
-            Some(Value::Array(names)) => names
-                .iter()
-                .filter_map(|name| name.as_str().map(str::to_owned))
-                .collect(),
-            _ => Vec::new(),
-        };
+        let names = self
+            .arguments
+            .get("keyNames")
+            .and_then(Value::as_array)
+            .cloned();
         let tree = self.tree().await?;
-        let keys: Vec<usize> = tree
-            .iter()
-            .filter(|(at, element)| {
-                let of_keyboard = tree
-                    .ancestors(*at)
-                    .filter_map(|above| tree.get(above))
-                    .any(|above| above.kind == ElementType::KEYBOARD);
-                of_keyboard && names.contains(&element.label)
-            })
-            .map(|(at, _)| at)
-            .collect();
-        for key in keys {
-            self.tap_element(&tree, key).await;
-            if !self.world(|world, _| world.keyboard_shown()) {
-                return Ok(Value::Null);
+        for (at, element) in tree.iter() {
+            let mut above = tree.ancestors(at).filter_map(|above| tree.get(above));
+            let named = |name: &Value| *name == element.label.as_str();
+            if above.any(|above| above.kind == ElementType::KEYBOARD)
+                && names.iter().flatten().any(named)
+            {
+                self.tap_element(&tree, at).await;
+                if !shown(self) {
+                    return Ok(());
+                }
             }
         }
         self.spend(Duration::from_secs(3)).await;
-        if self.world(|world, _| world.keyboard_shown()) {
-            Err(WdaError::described(
-                ErrorKind::InvalidElementState,
-                "Did not know how to dismiss the keyboard. Try to dismiss it in the way supported by your application under test.",
-            ))
-        } else {
-            Ok(Value::Null)
+        if !shown(self) {
+            return Ok(());
         }
+        Err(WdaError::described(
+            ErrorKind::InvalidElementState,
+            "Did not know how to dismiss the keyboard. Try to dismiss it in the way supported by your application under test.",
+        ))
     }
 
     /// Types into whatever has the focus, at the speed the settings allow.
-    pub(super) async fn type_text(&self, text: &str, failure: ErrorKind) -> Result<(), WdaError> {
+    pub(super) async fn type_text(&self, text: &str, failure: ErrorKind) -> Done {
         self.act().await;
         let named = self
             .arguments
             .number("frequency")
             .filter(|speed| *speed >= 1.0);
-        let allowed = self
-            .state
-            .settings
-            .seconds("maxTypingFrequency")
-            .as_secs_f64();
-        let speed = named.unwrap_or(allowed).clamp(1.0, 1_000.0);
+        let allowed = self.state.settings.seconds("maxTypingFrequency");
+        let speed = named.unwrap_or(allowed.as_secs_f64()).clamp(1.0, 1_000.0);
         let letters = text.chars().count() as f64;
-        let typing = Duration::from_secs_f64((letters / speed).min(600.0));
-        self.spend(typing).await;
+        self.spend(Duration::from_secs_f64((letters / speed).min(600.0)))
+            .await;
         let faults = self.device().fire_faults(Event::Touch("text"));
         for fault in &faults {
             if let Fault::Delay(time) = fault {
                 self.device().sleep(time.0).await;
             }
         }
-        if faults.contains(&Fault::Swallow) {
-            return Ok(());
-        }
-        if self.world(|world, now| press_keys(world, now, text)) {
-            Ok(())
-        } else {
-            Err(no_keyboard(failure))
-        }
+        let typed = faults.contains(&Fault::Swallow)
+            || self.world(|world, now| press_keys(world, now, text));
+        typed.then_some(()).ok_or_else(|| no_keyboard(failure))
     }
 }
 
 /// Types letter by letter; control characters are keys. False when nobody listens.
-fn press_keys(world: &mut crate::world::World, now: Duration, text: &str) -> bool {
+fn press_keys(world: &mut World, now: Duration, text: &str) -> bool {
     if !world.keyboard_shown() {
         return false;
     }
     let mut letters = String::new();
     let mut heard = true;
-    let flush = |world: &mut crate::world::World, letters: &mut String| {
+    let flush = |world: &mut World, letters: &mut String| {
         let typed = std::mem::take(letters);
         typed.is_empty() || world.type_text(&typed, now)
     };

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{braces, rect};
-use crate::wda::attribute::{self, Attribute, AttributeValue};
-use crate::wda::tree::ElementTree;
+use crate::wda::attribute;
+use crate::wda::tree::{Element, ElementTree};
 
 /// The app as nested JSON objects, without the attributes named.
 pub(crate) fn json(tree: &ElementTree, without: &[String]) -> Value {
@@ -15,56 +15,52 @@ fn json_element(tree: &ElementTree, at: usize, without: &[String]) -> Value {
     let Some(element) = tree.get(at) else {
         return Value::Null;
     };
-    let mut info = Map::new();
-    let mut put = |key: &str, value: Value| {
-        info.insert(key.to_owned(), value);
-    };
-    put("type", element.kind.short_name().into());
-    put(
-        "rawIdentifier",
-        text_or_null(Some(element.identifier.clone()).filter(|id| !id.is_empty())),
-    );
-    put("name", text_or_null(attribute::name(element)));
-    put("value", text_or_null(attribute::value(element)));
-    put("label", text_or_null(attribute::label(element)));
-    put("rect", rect(attribute::whole(element.frame)));
-    put("customActions", Value::Null);
-    let mut optional = |excluded_as: &str, key: &str, value: Value| {
-        if !without.iter().any(|left| left == excluded_as) {
-            put(key, value);
-        }
-    };
-    optional(
-        "frame",
-        "frame",
-        braces(attribute::whole(element.frame)).into(),
-    );
-    optional("nativeFrame", "nativeFrame", braces(element.frame).into());
-    for (excluded_as, key, attribute) in [
-        ("enabled", "isEnabled", Attribute::Enabled),
-        ("visible", "isVisible", Attribute::Visible),
-        ("accessible", "isAccessible", Attribute::Accessible),
-        (
-            "nativeAccessibilityElement",
-            "isNativeAccessibilityElement",
-            Attribute::NativeAccessibilityElement,
-        ),
-        ("focused", "isFocused", Attribute::Focused),
+    let mut info = identity(element);
+    let flags = &element.flags;
+    let flag = |on: bool| if on { "1" } else { "0" }.into();
+    // With the names by which they are left out, if they can be.
+    for (excluded_as, key) in [
+        ("", "value"),
+        ("", "label"),
+        ("", "rect"),
+        ("", "customActions"),
+        ("frame", "frame"),
+        ("nativeFrame", "nativeFrame"),
+        ("enabled", "isEnabled"),
+        ("visible", "isVisible"),
+        ("accessible", "isAccessible"),
+        ("nativeAccessibilityElement", "isNativeAccessibilityElement"),
+        ("focused", "isFocused"),
+        ("traits", "traits"),
+        ("placeholderValue", "placeholderValue"),
     ] {
-        let on = attribute.of(tree, at) == AttributeValue::Flag(true);
-        optional(excluded_as, key, if on { "1" } else { "0" }.into());
-    }
-    optional("traits", "traits", element.traits.join(", ").into());
-    if element.kind.takes_text() {
-        let placeholder = text_or_null(element.placeholder.clone());
-        optional("placeholderValue", "placeholderValue", placeholder);
+        if without.iter().any(|left| left == excluded_as) {
+            continue;
+        }
+        let value = match key {
+            "value" => text_or_null(attribute::value(element)),
+            "label" => text_or_null(attribute::label(element)),
+            "rect" => rect(attribute::whole(element.frame)),
+            "frame" => braces(attribute::whole(element.frame)).into(),
+            "nativeFrame" => braces(element.frame).into(),
+            "isEnabled" => flag(flags.enabled),
+            "isVisible" => flag(flags.visible),
+            "isAccessible" => flag(attribute::accessible(tree, at)),
+            "isNativeAccessibilityElement" => flag(flags.accessibility_element),
+            "isFocused" => flag(false),
+            "traits" => element.traits.join(", ").into(),
+            "placeholderValue" if !element.kind.takes_text() => continue,
+            "placeholderValue" => text_or_null(element.placeholder.clone()),
+            _ => Value::Null,
+        };
+        info.insert(key.to_owned(), value);
     }
     let children: Vec<Value> = tree
         .children(at)
         .map(|child| json_element(tree, child, without))
         .collect();
     if !children.is_empty() {
-        put("children", Value::Array(children));
+        info.insert("children".to_owned(), Value::Array(children));
     }
     Value::Object(info)
 }
@@ -94,11 +90,17 @@ fn accessible_element(tree: &ElementTree, at: usize) -> Option<Value> {
     if info.is_empty() {
         return None;
     }
-    info.insert("type".to_owned(), element.kind.short_name().into());
+    info.extend(identity(element));
+    Some(Value::Object(info))
+}
+
+fn identity(element: &Element) -> Map<String, Value> {
     let identifier = Some(element.identifier.clone()).filter(|id| !id.is_empty());
+    let mut info = Map::new();
+    info.insert("type".to_owned(), element.kind.short_name().into());
     info.insert("rawIdentifier".to_owned(), text_or_null(identifier));
     info.insert("name".to_owned(), text_or_null(attribute::name(element)));
-    Some(Value::Object(info))
+    info
 }
 
 fn text_or_null(text: Option<String>) -> Value {

@@ -3,15 +3,9 @@ use serde_json::json;
 
 use super::*;
 
-struct OneElement;
-
-impl Origins for OneElement {
-    fn locate(&self, uid: &str) -> Result<(Point, Point), String> {
-        match uid {
-            "E1" => Ok((Point::new(100.0, 200.0), Point::new(110.0, 210.0))),
-            _ => Err(format!("{uid} is stale")),
-        }
-    }
+fn one_element() -> Origins {
+    let places = (Point::new(100.0, 200.0), Point::new(110.0, 210.0));
+    Origins::from([("E1".to_owned(), places)])
 }
 
 fn touch(items: Value) -> Value {
@@ -19,7 +13,7 @@ fn touch(items: Value) -> Value {
 }
 
 fn plan_of(actions: Value) -> Result<Timeline, String> {
-    plan(Some(&actions), &OneElement)
+    plan(Some(&actions), &one_element())
 }
 
 fn ms(ms: u64) -> Duration {
@@ -40,9 +34,9 @@ fn a_tap_is_a_finger_that_comes_and_goes() {
         [
             (
                 ms(0),
-                InputAction::Finger(0, Touch::Down(Point::new(10.0, 20.0)))
+                InputAction::Finger(0, Pointer::Down(Point::new(10.0, 20.0)))
             ),
-            (ms(100), InputAction::Finger(0, Touch::Up)),
+            (ms(100), InputAction::Finger(0, Pointer::Up)),
         ]
     );
     assert_eq!(plan.ends, ms(100));
@@ -61,12 +55,12 @@ fn a_swipe_arrives_when_its_move_has_taken_its_time() {
         plan.actions[1],
         (
             ms(300),
-            InputAction::Finger(0, Touch::Move(Point::new(10.0, 4.5)))
+            InputAction::Finger(0, Pointer::Move(Point::new(10.0, 4.5)))
         )
     );
     assert_eq!(
         plan.actions[2],
-        (ms(300), InputAction::Finger(0, Touch::Up))
+        (ms(300), InputAction::Finger(0, Pointer::Up))
     );
 }
 
@@ -80,7 +74,7 @@ fn an_element_is_touched_where_it_can_be_or_from_its_middle() {
         plan.actions[0].1.clone()
     };
     let w3c = json!({"element-6066-11e4-a52e-4f735466cecf": "E1"});
-    let down = |x, y| InputAction::Finger(0, Touch::Down(Point::new(x, y)));
+    let down = |x, y| InputAction::Finger(0, Pointer::Down(Point::new(x, y)));
     assert_eq!(
         to(json!({"type": "pointerMove", "origin": w3c})),
         down(100.0, 200.0)
@@ -105,7 +99,7 @@ fn a_finger_left_on_the_glass_is_lifted_at_the_end() {
     .unwrap();
     assert_eq!(
         plan.actions.last(),
-        Some(&(ms(50), InputAction::Finger(0, Touch::Up)))
+        Some(&(ms(50), InputAction::Finger(0, Pointer::Up)))
     );
 }
 
@@ -151,10 +145,10 @@ fn two_fingers_share_one_time() {
     assert!(matches!(
         order.as_slice(),
         [
-            (0, InputAction::Finger(0, Touch::Down(_))),
-            (0, InputAction::Finger(1, Touch::Down(_))),
-            (10, InputAction::Finger(1, Touch::Up)),
-            (20, InputAction::Finger(0, Touch::Up)),
+            (0, InputAction::Finger(0, Pointer::Down(_))),
+            (0, InputAction::Finger(1, Pointer::Down(_))),
+            (10, InputAction::Finger(1, Pointer::Up)),
+            (20, InputAction::Finger(0, Pointer::Up)),
         ]
     ));
 }
@@ -189,7 +183,7 @@ fn what_webdriveragent_refuses_is_refused() {
         ),
         (
             touch(json!([{"type": "pointerMove", "origin": long}])),
-            "is stale",
+            "cannot be located",
         ),
         (
             touch(json!([{"type": "pointerMove", "origin": 5}])),
@@ -227,7 +221,7 @@ fn what_webdriveragent_refuses_is_refused() {
             "Duration must be present",
         ),
     ] {
-        let error = plan(Some(&actions), &OneElement).unwrap_err();
+        let error = plan(Some(&actions), &one_element()).unwrap_err();
         assert!(error.contains(words), "{actions}: {error}");
     }
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::wda::tree::tests::form;
 
-fn find(expression: &str) -> Result<Vec<String>, XPathError> {
+fn find(expression: &str) -> Result<Vec<String>, WdaError> {
     let tree = form();
     super::find(&tree, 0, expression).map(|found| tree.names(&found))
 }
@@ -49,49 +49,10 @@ fn attributes_are_there_only_when_named_in_the_middle_with_an_at_sign() {
 }
 
 #[test]
-fn functions_of_xpath_2_work_on_attributes_and_texts() {
-    finds("//*[matches(@name,'^si.*n$')]", &["sign_in"]);
-    finds("//*[matches(@name,'^SIGN','i')]", &["sign_in"]);
-    finds("//*[matches(@name,'^SIGN')]", &[]);
-    finds("//*[ends-with(@name,'_in')]", &["sign_in"]);
-    finds("//*[ends-with(upper-case(@name),'_IN')]", &["sign_in"]);
-    finds("//*[lower-case(@label)='sign in' and @name]", &["sign_in"]);
-    finds(
-        "//*[replace(@name,'(.*)_in','$1-\\$')='sign-$']",
-        &["sign_in"],
-    );
-    finds(
-        "//*[not(matches(@label,'.'))][matches(@name,'email')]",
-        &["email"],
-    );
-    for expression in [
-        "//*[matches(@name,'(')]",
-        "//*[matches(@name,'a','z')]",
-        "//*[matches(@name)]",
-        "//*[lower-case(..)]",
-        "//*[matches(@name,'a')]/@*",
-    ] {
-        assert!(
-            matches!(find(expression), Err(XPathError::Invalid { .. })),
-            "{expression}"
-        );
-    }
-}
-
-#[test]
-fn replacements_that_grow_without_end_are_given_up() {
-    let growing = (0..12).fold("@name".to_owned(), |inner, _| {
-        format!("replace({inner},'.+','$0$0$0$0$0$0$0$0')")
-    });
-    let error = find(&format!("//*[{growing}='x']")).unwrap_err();
-    assert_eq!(error, XPathError::TooLong);
-}
-
-#[test]
 fn there_are_no_namespaces() {
     for expression in ["//foo:bar", "//a:*", "//*[x:y()]"] {
         assert!(
-            matches!(find(expression), Err(XPathError::Invalid { .. })),
+            find(expression).unwrap_err().kind == ErrorKind::InvalidSelector,
             "{expression}"
         );
     }
@@ -148,10 +109,8 @@ fn numbers_and_texts_find_nothing() {
 
 #[test]
 fn attributes_are_no_elements() {
-    assert!(matches!(
-        find("//@name[.='buy']"),
-        Err(XPathError::NoElements(_))
-    ));
+    let error = find("//@name[.='buy']").unwrap_err();
+    assert_eq!(error.kind, ErrorKind::UnknownError);
 }
 
 #[test]
@@ -164,10 +123,11 @@ fn what_is_no_expression_is_refused() {
         "//*[foo(1)]",
         "$variable",
         "//*[tokenize(@name,'a')]",
+        "//*[matches(@name,'a')]",
     ] {
         let error = find(expression).unwrap_err();
         assert!(
-            matches!(error, XPathError::Invalid { .. }),
+            error.kind == ErrorKind::InvalidSelector,
             "{expression}: {error}"
         );
     }
@@ -191,7 +151,7 @@ fn expressions_that_would_exhaust_the_stack_are_refused_or_answered() {
 #[test]
 fn expressions_that_would_take_for_ever_are_given_up() {
     let nested = "//*[//*[//*[//*[//*[//*[//*[//*[//*[@name='no']]]]]]]]]";
-    assert_eq!(find(nested), Err(XPathError::TooLong));
+    assert_eq!(find(nested).unwrap_err().kind, ErrorKind::Timeout);
 }
 
 proptest! {
