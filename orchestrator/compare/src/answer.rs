@@ -2,6 +2,7 @@
 //! indices into the lists of the same document.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use packtrain_model::Axis;
 use serde::{Deserialize, Serialize};
@@ -104,6 +105,14 @@ pub struct Trail {
     pub path: String,
     /// Its steps; 0 is the trailhead.
     pub steps: Vec<Step>,
+}
+
+impl Trail {
+    /// The words of a step.
+    pub(crate) fn text(&self, step: u32) -> Option<&str> {
+        let known = self.steps.iter().find(|one| one.step == step);
+        known.map(|step| step.text.as_str())
+    }
 }
 
 /// A step of a trail.
@@ -246,6 +255,18 @@ pub struct Occurrence {
     pub visual: Option<usize>,
 }
 
+impl Occurrence {
+    /// A session's step, and no more.
+    pub(crate) fn at(trail: usize, session: usize, step: u32) -> Self {
+        Self {
+            trail,
+            session,
+            step,
+            ..Self::default()
+        }
+    }
+}
+
 /// Differences that are not news, folded into a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Convention {
@@ -356,6 +377,23 @@ pub enum ItemKind {
     Matches,
     /// It is of another role.
     Role,
+}
+
+impl ItemKind {
+    /// Whether it moves others, in and out of view too.
+    pub(crate) const fn moves_others(self) -> bool {
+        matches!(
+            self,
+            Self::Missing | Self::Added | Self::Order | Self::RawKey
+        )
+    }
+}
+
+/// The word in the document.
+impl fmt::Display for ItemKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// One difference.

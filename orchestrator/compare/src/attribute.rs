@@ -93,11 +93,8 @@ impl Table {
     /// Standings as given, in the order of the table's cells; equal cells may change places.
     fn sorted(&self, standings: &[CellVerdict]) -> Vec<CellVerdict> {
         let standing = |place: &usize| standings.get(*place).copied().unwrap_or_default();
-        let mut sorted: Vec<_> = self
-            .cells
-            .iter()
-            .zip(self.order.iter().map(standing))
-            .collect();
+        let standings = self.order.iter().map(standing);
+        let mut sorted: Vec<_> = self.cells.iter().zip(standings).collect();
         sorted.sort();
         sorted.into_iter().map(|(_, standing)| standing).collect()
     }
@@ -154,44 +151,20 @@ impl Table {
             Outcome::Nothing => simple(Verdict::Unknown, words.unknown()),
             Outcome::Exact(found, chance) => {
                 let explanations = searched.explain(self, found, *chance);
-                let place = words::place(&explanations, found.parts.len() > 1);
-                if chance * factor >= GATE {
-                    return Finding {
-                        place,
-                        verdict: Verdict::Weak,
-                        words: words.weak(&explanations, found.parts.len() > 1),
-                        explanations,
-                        next: None,
-                    };
-                }
-                if found.parts.len() > 1 {
-                    let (verdict, words) = if found.is_unique {
-                        (Verdict::Cause, words.causes(&explanations))
-                    } else {
-                        (Verdict::Weak, words.ambiguous(&explanations))
-                    };
-                    return Finding {
-                        place,
-                        verdict,
-                        words,
-                        explanations,
-                        next: None,
-                    };
-                }
-                if explanations.len() == 1 {
-                    return Finding {
-                        place,
-                        verdict: Verdict::Cause,
-                        words: words.cause(&explanations[0]),
-                        explanations,
-                        next: None,
-                    };
-                }
+                let is_cover = found.parts.len() > 1;
+                let (verdict, words) = match explanations.as_slice() {
+                    all if chance * factor >= GATE => (Verdict::Weak, words.weak(all, is_cover)),
+                    all if is_cover && found.is_unique => (Verdict::Cause, words.causes(all)),
+                    all if is_cover => (Verdict::Weak, words.ambiguous(all)),
+                    [only] => (Verdict::Cause, words.cause(only)),
+                    all => (Verdict::Tie, words.tie(all)),
+                };
+                let next = Some(&explanations).filter(|_| verdict == Verdict::Tie);
                 Finding {
-                    place,
-                    verdict: Verdict::Tie,
-                    words: words.tie(&explanations),
-                    next: self.next(searched, &explanations),
+                    verdict,
+                    words,
+                    place: words::place(&explanations, is_cover),
+                    next: next.and_then(|all| self.next(searched, all)),
                     explanations,
                 }
             }
@@ -305,11 +278,8 @@ impl Searched {
                 .filter(|cell| standings.get(*cell).copied().unwrap_or_default() == standing);
             Bits::of(table.cells.len(), places)
         };
-        let (good, flaky, bad) = (
-            of(CellVerdict::Good),
-            of(CellVerdict::Flaky),
-            of(CellVerdict::Bad),
-        );
+        use CellVerdict::{Bad, Flaky, Good};
+        let [good, flaky, bad] = [Good, Flaky, Bad].map(of);
         let counts = Counts {
             good: good.count(),
             flaky: flaky.count(),
@@ -374,26 +344,18 @@ impl Searched {
 
     /// What was found with its counts: all parts, or all alternatives of one part.
     fn explain(&self, table: &Table, found: &Found, chance: f64) -> Vec<Explanation> {
-        let mut explanations = Vec::new();
-        for part in &found.parts {
-            let spoken = self.spoken(table, part);
-            // Of a part that stands with others, one reading is reported.
-            let readings = if found.parts.len() > 1 {
-                1
-            } else {
-                spoken.len()
-            };
-            for all_of in spoken.into_iter().take(readings) {
-                explanations.push(self.counted(part, all_of, chance));
-            }
-        }
-        for other in &found.alternatives {
-            for all_of in self.spoken(table, other) {
-                explanations.push(self.counted(other, all_of, chance));
-            }
-        }
-        explanations.truncate(MAX_ALTERNATIVES);
-        explanations
+        // Of a part that stands with others, one reading is reported.
+        let readings = match found.parts.len() {
+            1 => usize::MAX,
+            _ => 1,
+        };
+        let parts = found.parts.iter().map(|part| (part, readings));
+        let others = found.alternatives.iter().map(|one| (one, usize::MAX));
+        let explanations = parts.chain(others).flat_map(|(part, readings)| {
+            let spoken = self.spoken(table, part).into_iter().take(readings);
+            spoken.map(|all_of| self.counted(part, all_of, chance))
+        });
+        explanations.take(MAX_ALTERNATIVES).collect()
     }
 
     /// The readings of a conjunction: conditions of different families that the same cells meet
@@ -418,20 +380,14 @@ impl Searched {
                 .take(MAX_ALTERNATIVES)
                 .collect();
         }
-        readings
-            .into_iter()
-            .map(|reading| {
-                let mut literals: Vec<&Literal> = reading
-                    .iter()
-                    .map(|place| &table.literals[*place])
-                    .collect();
-                literals.sort_by_key(|literal| literal.order);
-                literals
-                    .iter()
-                    .map(|literal| literal.told.clone())
-                    .collect()
-            })
-            .collect()
+        let told = |reading: Vec<usize>| {
+            let literals = reading.iter().map(|place| &table.literals[*place]);
+            let mut literals: Vec<&Literal> = literals.collect();
+            literals.sort_by_key(|literal| literal.order);
+            let told = literals.iter().map(|literal| literal.told.clone());
+            told.collect()
+        };
+        readings.into_iter().map(told).collect()
     }
 
     fn counted(

@@ -9,7 +9,7 @@ mod field;
 mod noises;
 pub(crate) mod screens;
 mod sighting;
-mod slow;
+pub(crate) mod slow;
 pub(crate) mod visual;
 
 pub use clusters::letter;
@@ -33,23 +33,16 @@ pub fn compare(run: &Run, pictures: &mut dyn Pictures) -> Comparison {
     let facts = facts(run);
     let clusters = clusters::of(&field, &facts, sightings, &mut screens.conventions);
     let cells: Vec<_> = (0..run.cells.len()).map(|cell| field.cell(cell)).collect();
-    let settled = run
-        .sessions
-        .iter()
-        .filter(|session| session.outcome != OutcomeKind::Unfinished)
-        .count();
+    let settled = run.sessions.iter();
+    let settled = settled.filter(|session| session.outcome != OutcomeKind::Unfinished);
     Comparison {
         schema_version: answer::SCHEMA_VERSION,
         run: run.run.clone(),
         packtrain: run.packtrain.clone(),
-        settled,
+        settled: settled.count(),
         planned: run.planned,
         sentence: headline(run, &cells, &clusters),
-        axes: run
-            .matrix
-            .as_ref()
-            .map(|m| m.axes.clone())
-            .unwrap_or_default(),
+        axes: (run.matrix.as_ref()).map_or_else(Vec::new, |matrix| matrix.axes.clone()),
         facts,
         cells,
         trails: run.trails.clone(),

@@ -27,6 +27,15 @@ pub fn named(node: &ScreenNode) -> String {
     }
 }
 
+/// A defect as a sentence: `button "Buy" overlaps link "Help"`.
+pub fn sentence(defect: &Defect) -> String {
+    let Defect { kind, element, .. } = defect;
+    match &defect.other {
+        Some(other) => format!("{element} {} {other}", kind.words()),
+        None => format!("{element} {}", kind.words()),
+    }
+}
+
 fn crossings(tree: &ScreenTree) -> Vec<Defect> {
     let (width, height) = (tree.width.round() as i32, tree.height.round() as i32);
     let mut defects = Vec::new();

@@ -7,6 +7,7 @@ use packtrain_model::Blame;
 
 use crate::answer::{Cell, Cluster, ClusterKind, Verdict};
 use crate::input::{OutcomeKind, Run, Session, StepStatus};
+use crate::words::count as counted;
 
 /// How many characters a headline has at most.
 const LONGEST: usize = 140;
@@ -53,8 +54,7 @@ impl Clause {
             detail,
             others: match others {
                 0 => String::new(),
-                1 => ", and 1 other".to_owned(),
-                several => format!(", and {several} others"),
+                others => format!(", and {}", counted(others, "other", "others")),
             },
             is_sentence: false,
         }
@@ -335,8 +335,11 @@ impl HeadlineInput<'_> {
             ([], 0) => ("Nothing ran".to_owned(), None),
             (_, 0) => ("Nothing ran: no device fits".to_owned(), None),
             ([], _) => return None,
-            ([only], _) => ("1 trail fits no device".to_owned(), Some(*only)),
-            (several, _) => (format!("{} trails fit no device", several.len()), None),
+            (some, _) => {
+                let count = counted(some.len(), "trail fits", "trails fit");
+                let only = some.first().filter(|_| some.len() == 1);
+                (format!("{count} no device"), only.copied())
+            }
         };
         let title = first.map(|trail| cut(&self.title(trail), LONGEST_TITLE));
         Some(Clause::new(count, (title.unwrap_or_default(), 0)))
@@ -373,8 +376,8 @@ impl HeadlineInput<'_> {
         } else {
             ""
         };
-        let count = told.len();
-        let count = format!("{count} {open}{word}{}", plural(count));
+        let word = format!("{open}{word}");
+        let count = counted(told.len(), &word, &format!("{word}s"));
         Some(Clause {
             is_sentence: true,
             ..Clause::new(count, (detail, told.len() - 1))
@@ -383,14 +386,11 @@ impl HeadlineInput<'_> {
 
     fn unlike_approved(&self) -> Option<Clause> {
         let unlike = &self.run.unlike_approved;
-        let count = match unlike.len() {
-            0 => return None,
-            1 => "1 screen is not as approved".to_owned(),
-            several => format!("{several} screens are not as approved"),
-        };
+        let first = plain(unlike.first()?);
+        let count = counted(unlike.len(), "screen is", "screens are") + " not as approved";
         Some(Clause {
             is_sentence: true,
-            ..Clause::new(count, (plain(&unlike[0]), unlike.len() - 1))
+            ..Clause::new(count, (first, unlike.len() - 1))
         })
     }
 
@@ -452,13 +452,6 @@ const fn noun(kind: ClusterKind) -> &'static str {
         ClusterKind::Defect => "layout defect",
         ClusterKind::Difference | ClusterKind::Visual => "difference",
         ClusterKind::Slow => "slow step",
-    }
-}
-
-const fn plural(count: usize) -> &'static str {
-    match count {
-        1 => "",
-        _ => "s",
     }
 }
 

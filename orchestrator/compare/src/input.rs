@@ -52,6 +52,23 @@ pub struct Cell {
     pub engine: String,
 }
 
+impl Cell {
+    /// The device and its configuration: `web/desktop locale=de-DE`.
+    pub(crate) fn id(&self) -> String {
+        let values = self.values.iter();
+        let values = values.map(|(axis, value)| format!(" {axis}={value}"));
+        format!("{}{}", self.device, values.collect::<String>())
+    }
+
+    /// Facts, the device, and values of axes together.
+    pub(crate) fn all_values(&self) -> BTreeMap<String, String> {
+        let mut values = self.facts.clone();
+        values.insert("device".to_owned(), self.device.clone());
+        values.extend(self.values.clone());
+        values
+    }
+}
+
 /// A trail in a cell.
 #[derive(Debug, Clone, Default)]
 pub struct Session {
@@ -73,6 +90,40 @@ pub struct Session {
     pub steps: Vec<Step>,
     /// What it remembers, by name; secrets are none of it.
     pub memory: Vec<(String, String)>,
+}
+
+impl Session {
+    /// A step that was reached.
+    pub(crate) fn step(&self, step: u32) -> Option<&Step> {
+        self.steps.iter().find(|one| one.step == step)
+    }
+
+    /// Whether its end says something of the app.
+    pub(crate) const fn is_told(&self) -> bool {
+        matches!(self.outcome, OutcomeKind::Passed | OutcomeKind::Failed)
+    }
+
+    /// Such a word with why it says nothing of the app.
+    pub(crate) fn with_why(&self, word: &str) -> String {
+        match self.why.as_str() {
+            "" => word.to_owned(),
+            why => format!("{word}: {why}"),
+        }
+    }
+}
+
+impl Run {
+    /// The sessions of each trail in each cell; what points nowhere is left out.
+    pub(crate) fn by_cell(&self) -> BTreeMap<(usize, usize), Vec<usize>> {
+        let mut cells: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (place, session) in self.sessions.iter().enumerate() {
+            if session.cell < self.cells.len() && session.trail < self.trails.len() {
+                let cell = cells.entry((session.trail, session.cell));
+                cell.or_default().push(place);
+            }
+        }
+        cells
+    }
 }
 
 /// How a session ended.

@@ -14,5 +14,6 @@ pub mod order;
 pub mod picture;
 pub mod runs;
 pub mod signature;
+pub mod words;
 
 pub use compare::{compare, letter};

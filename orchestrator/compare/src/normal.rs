@@ -53,17 +53,23 @@ enum Reading {
     Keep(ScreenNode),
 }
 
+impl Reading {
+    fn of(detail: &NodeDetail, holds_others: bool) -> Self {
+        match detail {
+            NodeDetail::Android(android) => android::read(android),
+            NodeDetail::Ios(ios) => ios::read(ios, holds_others),
+            NodeDetail::Web(web) => web::read(web),
+        }
+    }
+}
+
 /// Reads a node and everything below it, on a stack of its own: a hostile tree is deep.
 fn add(tree: &Tree, root: NodeId, screen: &mut ScreenTree) {
     let mut open = vec![(root, 0_u32)];
     while let Some((id, depth)) = open.pop() {
         let Some(node) = tree.get(id) else { continue };
-        let reading = match &node.detail {
-            NodeDetail::Android(android) => android::read(android),
-            NodeDetail::Ios(ios) => ios::read(ios, !tree.descendants(id).is_empty()),
-            NodeDetail::Web(web) => web::read(web),
-        };
-        let below = match reading {
+        let holds_others = !tree.descendants(id).is_empty();
+        let below = match Reading::of(&node.detail, holds_others) {
             Reading::Drop => continue,
             Reading::Wrapper => depth,
             Reading::Hidden(mut node) => {
@@ -113,12 +119,7 @@ fn text_below(tree: &Tree, id: NodeId) -> (String, bool) {
         let Some(node) = tree.get(NodeId(below)) else {
             continue;
         };
-        let reading = match &node.detail {
-            NodeDetail::Android(android) => android::read(android),
-            NodeDetail::Ios(ios) => ios::read(ios, false),
-            NodeDetail::Web(web) => web::read(web),
-        };
-        let Reading::Keep(kept) = reading else {
+        let Reading::Keep(kept) = Reading::of(&node.detail, false) else {
             continue;
         };
         match kept.role.as_str() {
@@ -168,6 +169,16 @@ fn cut(text: &str) -> String {
 fn whole(rect: Rect) -> [i32; 4] {
     // A cast of a float to an integer is bounded, and 0 for what is not a number.
     [rect.left, rect.top, rect.right, rect.bottom].map(|edge| edge.round() as i32)
+}
+
+/// A phone's node with the states that it has.
+fn told(mut node: ScreenNode, states: [(bool, &str); 3], is_visible: bool) -> Reading {
+    let states = states.into_iter().filter(|(is, _)| *is);
+    node.states = states.map(|(_, state)| state.to_owned()).collect();
+    match is_visible {
+        true => Reading::Keep(node),
+        false => Reading::Hidden(node),
+    }
 }
 
 /// A node of a role and a name.

@@ -3,14 +3,18 @@
 //! A pixel differs when it does in the sense of YIQ distances, threshold 0.1, and is not an edge that was
 //! smoothed otherwise. (Kotsarenko and Ramos, 2010; Vyšniauskas, 2009; as `pixelmatch` counts)
 
+mod album;
 mod boxes;
 mod decode;
 mod pixels;
 mod shift;
 mod webp;
 
+use std::ops::Range;
+
 use crate::answer::BoxKind;
 
+pub(crate) use album::Album;
 pub use decode::DecodeError;
 pub use webp::WebpError;
 
@@ -48,6 +52,17 @@ pub enum Difference {
         /// Where, the largest first.
         areas: Vec<Area>,
     },
+}
+
+impl Difference {
+    /// Where it is: left, top, right, bottom; nowhere when the sizes differ.
+    pub(crate) fn boxes(&self) -> Vec<[i32; 4]> {
+        match self {
+            Self::None | Self::Size => Vec::new(),
+            Self::Shifted { at, .. } => vec![*at],
+            Self::Changed { areas, .. } => areas.iter().map(|area| area.at).collect(),
+        }
+    }
 }
 
 /// A part of a picture that differs.
@@ -88,18 +103,23 @@ impl Picture {
     /// The picture with rectangles painted over.
     pub(crate) fn masked(&self, masks: &[[i32; 4]]) -> Self {
         let mut picture = self.clone();
-        for [left, top, right, bottom] in masks {
-            let within = |edge: i32, most: u32| u32::try_from(edge).unwrap_or(0).min(most) as usize;
-            let (left, right) = (within(*left, self.width), within(*right, self.width));
-            let (top, bottom) = (within(*top, self.height), within(*bottom, self.height));
-            for y in top..bottom {
-                let start = y * self.width as usize * 4;
-                if left < right {
-                    picture.rgba[start + left * 4..start + right * 4].fill(0xff);
-                }
-            }
+        for range in masks.iter().flat_map(|mask| self.rows_of(*mask)) {
+            picture.rgba[range].fill(0xff);
         }
         picture
+    }
+
+    /// Where the rows of a part are among the bytes: left, top, right, bottom, cut to the picture.
+    fn rows_of(
+        &self,
+        [left, top, right, bottom]: [i32; 4],
+    ) -> impl Iterator<Item = Range<usize>> + use<> {
+        let within = |edge: i32, most: u32| u32::try_from(edge).unwrap_or(0).min(most) as usize;
+        let (left, right) = (within(left, self.width), within(right, self.width));
+        let (top, bottom) = (within(top, self.height), within(bottom, self.height));
+        let width = self.width as usize;
+        let rows = (top..bottom).filter(move |_| left < right);
+        rows.map(move |y| (y * width + left) * 4..(y * width + right) * 4)
     }
 }
 

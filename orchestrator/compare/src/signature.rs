@@ -7,6 +7,7 @@ use regex::Regex;
 
 use crate::input::Cell;
 use crate::normal::is_actionable;
+use crate::words::cut;
 
 /// The longest title, in characters.
 const MAX_TITLE: usize = 100;
@@ -95,17 +96,15 @@ pub(crate) fn replace_word(text: &str, word: &str, instead: &str) -> String {
 /// A title out of a message: what is the matter with an element when it says so, else its first line.
 /// With whether it names an element.
 pub(crate) fn title(message: &str) -> (String, bool) {
-    let line = message
-        .lines()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or_default()
-        .trim();
+    let mut lines = message.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
     if let Some((element, rest)) = only_element(line) {
         // `link "Reports" is there, but hidden by CSS`
         if let Some((_, why)) = rest.split_once("there, but ") {
             let why = why.split([';', '(', '\n']).next().unwrap_or_default();
             let why = why.trim_end_matches(['.', ' ']);
-            return (cut(&format!("{element} is {why}")), true);
+            let title = format!("{element} is {why}");
+            return (cut(&title, MAX_TITLE).into_owned(), true);
         }
         // `link "Reports" is hidden by CSS`
         let clause = rest
@@ -133,16 +132,8 @@ pub(crate) fn title(message: &str) -> (String, bool) {
     }
     match line {
         "" => ("Failed without a message".to_owned(), false),
-        line => (cut(line), false),
+        line => (cut(line, MAX_TITLE).into_owned(), false),
     }
-}
-
-fn cut(line: &str) -> String {
-    if line.chars().count() <= MAX_TITLE {
-        return line.to_owned();
-    }
-    let cut: String = line.chars().take(MAX_TITLE - 1).collect();
-    format!("{}…", cut.trim_end())
 }
 
 /// What stands in quotes, when only one thing does, with its role, and what is said behind it.

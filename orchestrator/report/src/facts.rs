@@ -5,34 +5,20 @@ use std::collections::BTreeSet;
 use packtrain_model::Exit;
 
 use crate::mark::Mark;
-use crate::view::{RunState, RunView};
+use crate::view::{RunState, RunView, SessionView, TrailView};
 use crate::wording;
 
 /// How many (trail, device) pairs stand how, worst first, without those that do not occur.
 pub fn counts(view: &RunView) -> Vec<(Mark, usize)> {
-    Mark::ALL
-        .into_iter()
-        .map(|mark| {
-            let count = view
-                .sessions()
-                .filter(|(_, session)| session.mark() == mark)
-                .count();
-            (mark, count)
-        })
-        .filter(|(_, count)| *count > 0)
-        .collect()
+    let sessions = view.sessions().map(|(_, session)| session);
+    Mark::counts(Mark::ALL, sessions).collect()
 }
 
 /// The mark beside the headline: that of the worst session, or of what ran.
 pub(crate) fn mark(view: &RunView) -> Mark {
+    let is_passed = |(_, session): (&TrailView, &SessionView)| session.mark() == Mark::Passed;
     match view.mark() {
-        Mark::Skipped
-            if view
-                .sessions()
-                .any(|(_, session)| session.mark() == Mark::Passed) =>
-        {
-            Mark::Passed
-        }
+        Mark::Skipped if view.sessions().any(is_passed) => Mark::Passed,
         Mark::Skipped if lacks_a_driver(view) => Mark::Infrastructure,
         mark => mark,
     }
@@ -103,17 +89,10 @@ pub(crate) fn notes(view: &RunView, is_live: bool) -> Vec<String> {
 }
 
 fn devices(view: &RunView) -> usize {
-    let mut names: Vec<String> = view
-        .devices
-        .iter()
-        .map(|device| device.id.to_string())
-        .chain(
-            view.sessions()
-                .filter_map(|(_, session)| session.device.as_ref())
-                .map(ToString::to_string),
-        )
-        .collect();
-    names.sort_unstable();
-    names.dedup();
+    let planned = view.devices.iter().map(|device| &device.id);
+    let used = view
+        .sessions()
+        .filter_map(|(_, session)| session.device.as_ref());
+    let names: BTreeSet<_> = planned.chain(used).map(ToString::to_string).collect();
     names.len()
 }

@@ -2,7 +2,7 @@
 //! Keys are only ever added within a schema version; durations are milliseconds.
 
 use chrono::{DateTime, Utc};
-use packtrain_drivers::DeviceInfo;
+use packtrain_drivers::{DeviceEvent, DeviceInfo};
 use packtrain_model::{
     Artifact, Blame, CancelCause, Cell, Outcome, RunOptionsSummary, SourceCall, StepIndex,
     StepKind, Verdict, recorded,
@@ -15,7 +15,7 @@ use crate::mark::Mark;
 use crate::notes::StepNote;
 use crate::problem::Problem;
 use crate::view::{
-    AttemptView, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
+    AttemptView, BrokenSink, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
 };
 
 /// Version of the document's shape. Raised when a reader of the old shape would misread the new.
@@ -26,11 +26,8 @@ pub const SUMMARY_SCHEMA_VERSION: u32 = 1;
 /// # Errors
 /// When the encoder breaks; a run cannot make it.
 pub fn json(view: &RunView, comparison: &Comparison) -> Result<String, serde_json::Error> {
-    let problems: Vec<Vec<Problem>> = view
-        .trails
-        .iter()
-        .map(|trail| Problem::of(trail, comparison))
-        .collect();
+    let trails = view.trails.iter();
+    let problems: Vec<_> = trails.map(|trail| Problem::of(trail, comparison)).collect();
     let summary = Summary::of(view, &comparison.sentence, &problems);
     let mut text = serde_json::to_string_pretty(&summary)?;
     text.push('\n');
@@ -44,7 +41,7 @@ struct Summary<'a> {
     packtrain: &'a str,
     run: &'a str,
     /// `finished` or `cut_short`.
-    state: &'static str,
+    state: RunState,
     /// The verdict in words, as every report has it.
     headline: &'a str,
     stop_requested: bool,
@@ -59,17 +56,9 @@ struct Summary<'a> {
     /// Sessions without an end.
     unfinished: usize,
     options: &'a RunOptionsSummary,
-    broken_sinks: Vec<Sink<'a>>,
+    broken_sinks: &'a [BrokenSink],
     devices: &'a [DeviceInfo],
     trails: Vec<Trail<'a>>,
-}
-
-#[derive(Serialize)]
-struct Sink<'a> {
-    sink: &'a str,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unsaved: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -176,10 +165,10 @@ struct Step<'a> {
     problem: Option<FailureReason<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<Call<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    device_events: Vec<&'a packtrain_drivers::DeviceEvent>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    artifacts: Vec<&'a Artifact>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    device_events: &'a [DeviceEvent],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    artifacts: &'a [Artifact],
 }
 
 /// Why something did not pass.
@@ -226,10 +215,7 @@ impl<'a> Summary<'a> {
             schema_version: SUMMARY_SCHEMA_VERSION,
             packtrain: &view.packtrain,
             run: &view.run.0,
-            state: match view.state {
-                RunState::Finished => "finished",
-                RunState::CutShort => "cut_short",
-            },
+            state: view.state,
             headline,
             stop_requested: view.stopped_by.is_some(),
             stopped_by: view.stopped_by,
@@ -240,15 +226,7 @@ impl<'a> Summary<'a> {
             verdict: &view.verdict,
             unfinished: view.unfinished(),
             options: &view.options,
-            broken_sinks: view
-                .broken_sinks
-                .iter()
-                .map(|broken| Sink {
-                    sink: &broken.sink,
-                    message: &broken.message,
-                    unsaved: broken.unsaved.as_deref(),
-                })
-                .collect(),
+            broken_sinks: &view.broken_sinks,
             devices: &view.devices,
             trails: view
                 .trails
@@ -285,12 +263,7 @@ impl<'a> Trail<'a> {
                 .iter()
                 .map(|problem| Divergence::of(trail, problem))
                 .collect(),
-            reference: trail
-                .sessions
-                .iter()
-                .filter(|session| matches!(session.mark(), Mark::Passed | Mark::Flaky))
-                .map(|session| &*session.id.0)
-                .collect(),
+            reference: trail.passed().map(|session| &*session.id.0).collect(),
             notes: StepNote::of(trail)
                 .into_iter()
                 .map(|note| Note {
@@ -328,14 +301,12 @@ impl<'a> Divergence<'a> {
             hint: problem.hint.as_deref(),
             at: problem.at.as_deref(),
             sessions: ids(trail, &problem.sessions),
-            devices: problem
-                .sessions
-                .iter()
-                .filter_map(|&place| trail.sessions.get(place)?.device.as_ref())
+            devices: (trail.at(&problem.sessions))
+                .filter_map(|session| session.device.as_ref())
                 .map(ToString::to_string)
                 .collect(),
-            only: Some(&*problem.place)
-                .filter(|place| !place.is_empty())
+            only: (!problem.place.is_empty())
+                .then_some(&*problem.place)
                 .into_iter()
                 .collect(),
         }
@@ -386,16 +357,13 @@ impl<'a> Step<'a> {
             problem: FailureReason::of(&step.status),
             calls: {
                 let recorded = recorded(&step.calls, |call| {
-                    (
-                        call.depth,
-                        call.record,
-                        call.status == Status::Ended(Outcome::Passed),
-                    )
+                    let passed = call.status == Status::Ended(Outcome::Passed);
+                    (call.depth, call.record, passed)
                 });
                 step.calls.iter().zip(recorded).map(Call::of).collect()
             },
-            device_events: step.reports.iter().collect(),
-            artifacts: step.artifacts.iter().collect(),
+            device_events: &step.reports,
+            artifacts: &step.artifacts,
         }
     }
 }
@@ -443,8 +411,7 @@ impl<'a> Call<'a> {
 }
 
 fn ids<'a>(trail: &'a TrailView, places: &[usize]) -> Vec<&'a str> {
-    let sessions = places.iter().filter_map(|&place| trail.sessions.get(place));
-    sessions.map(|session| &*session.id.0).collect()
+    trail.at(places).map(|session| &*session.id.0).collect()
 }
 
 /// Milliseconds with three decimals.

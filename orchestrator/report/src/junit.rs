@@ -99,22 +99,16 @@ struct Case<'a> {
 
 impl<'a> Writer<'a> {
     fn cases(&self) -> impl Iterator<Item = Case<'a>> + use<'a> {
-        self.view
-            .trails
-            .iter()
-            .enumerate()
-            .flat_map(|(trail_place, trail)| {
-                trail
-                    .sessions
-                    .iter()
-                    .enumerate()
-                    .map(move |(session_place, session)| Case {
-                        trail,
-                        session,
-                        trail_place,
-                        session_place,
-                    })
+        let trails = self.view.trails.iter().enumerate();
+        trails.flat_map(|(trail_place, trail)| {
+            let sessions = trail.sessions.iter().enumerate();
+            sessions.map(move |(session_place, session)| Case {
+                trail,
+                session,
+                trail_place,
+                session_place,
             })
+        })
     }
 
     /// The folder the run was started in, which paths are relative to.
@@ -258,8 +252,7 @@ impl<'a> Writer<'a> {
         if !description.is_empty() {
             xml.set_description(description);
         }
-        let before = session.attempts.len().saturating_sub(1);
-        for attempt in &session.attempts[..before] {
+        for attempt in session.earlier() {
             xml.add_rerun(self.rerun(trail, attempt));
         }
         xml
@@ -278,9 +271,7 @@ impl<'a> Writer<'a> {
             "" => String::new(),
             place => format!(" ({})", wording::one_line(place)),
         };
-        let sessions = trail.sessions.iter();
-        let passed = sessions.filter(|one| matches!(one.mark(), Mark::Passed | Mark::Flaky));
-        let passed = passed.count();
+        let passed = trail.passed().count();
         let (some, ones) = (problem.sessions.len(), trail.ones());
         let have = if some == 1 { "has" } else { "have" };
         Some(format!(
@@ -361,19 +352,16 @@ fn end(status: &Status) -> End {
         Status::NotRun | Status::Unfinished => End::NonSuccess(NonSuccessKind::Error),
         Status::Ended(outcome) => match outcome {
             Outcome::Passed => End::Success,
-            Outcome::Skipped { .. }
-            | Outcome::Cancelled {
-                by: CancelCause::FailFast,
-            } => End::Skipped,
-            Outcome::Failed(_)
-            | Outcome::NeedsAgent { .. }
-            | Outcome::Cancelled {
-                by: CancelCause::TimeLimit,
-            } => End::NonSuccess(NonSuccessKind::Failure),
-            Outcome::Infrastructure { .. }
-            | Outcome::Cancelled {
-                by: CancelCause::Interrupt,
-            } => End::NonSuccess(NonSuccessKind::Error),
+            Outcome::Skipped { .. } => End::Skipped,
+            Outcome::Failed(_) | Outcome::NeedsAgent { .. } => {
+                End::NonSuccess(NonSuccessKind::Failure)
+            }
+            Outcome::Infrastructure { .. } => End::NonSuccess(NonSuccessKind::Error),
+            Outcome::Cancelled { by } => match by {
+                CancelCause::FailFast => End::Skipped,
+                CancelCause::TimeLimit => End::NonSuccess(NonSuccessKind::Failure),
+                CancelCause::Interrupt => End::NonSuccess(NonSuccessKind::Error),
+            },
         },
     }
 }

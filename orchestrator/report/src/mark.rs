@@ -3,7 +3,7 @@
 
 use packtrain_model::Outcome;
 
-use crate::view::Status;
+use crate::view::{SessionView, Status};
 
 /// What a report shows for a step, a session or a run; worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,34 +56,41 @@ impl Mark {
         }
     }
 
+    /// How many of some sessions stand how, in the order of these marks, without those that do not occur.
+    pub(crate) fn counts<'v>(
+        marks: impl IntoIterator<Item = Self>,
+        sessions: impl IntoIterator<Item = &'v SessionView>,
+    ) -> impl Iterator<Item = (Self, usize)> {
+        let standing: Vec<Self> = sessions.into_iter().map(SessionView::mark).collect();
+        let marks = marks.into_iter();
+        marks
+            .map(move |mark| (mark, standing.iter().filter(|one| **one == mark).count()))
+            .filter(|(_, count)| *count > 0)
+    }
+
+    /// Its sign, its word, and its key.
+    const fn names(self) -> [&'static str; 3] {
+        match self {
+            Self::Failed => ["✗", "failed", "failed"],
+            Self::Infrastructure => ["⊘", "infrastructure error", "infrastructure"],
+            Self::NeedsAgent => ["?", "not recorded", "needs_agent"],
+            Self::Unfinished => ["…", "unfinished", "unfinished"],
+            Self::Cancelled => ["■", "cancelled", "cancelled"],
+            Self::Flaky => ["↻", "flaky", "flaky"],
+            Self::NotRun => ["·", "not run", "not_run"],
+            Self::Skipped => ["–", "skipped", "skipped"],
+            Self::Passed => ["✓", "passed", "passed"],
+        }
+    }
+
     /// One character, one column wide.
     pub const fn sign(self) -> &'static str {
-        match self {
-            Self::Failed => "✗",
-            Self::Infrastructure => "⊘",
-            Self::NeedsAgent => "?",
-            Self::Unfinished => "…",
-            Self::Cancelled => "■",
-            Self::Flaky => "↻",
-            Self::NotRun => "·",
-            Self::Skipped => "–",
-            Self::Passed => "✓",
-        }
+        self.names()[0]
     }
 
     /// The word people read and search for.
     pub const fn word(self) -> &'static str {
-        match self {
-            Self::Failed => "failed",
-            Self::Infrastructure => "infrastructure error",
-            Self::NeedsAgent => "not recorded",
-            Self::Unfinished => "unfinished",
-            Self::Cancelled => "cancelled",
-            Self::Flaky => "flaky",
-            Self::NotRun => "not run",
-            Self::Skipped => "skipped",
-            Self::Passed => "passed",
-        }
+        self.names()[1]
     }
 
     /// The word behind a count: `failed`, `infrastructure errors`.
@@ -101,16 +108,6 @@ impl Mark {
 
     /// The word machines read: JSON values and CSS classes.
     pub const fn key(self) -> &'static str {
-        match self {
-            Self::Failed => "failed",
-            Self::Infrastructure => "infrastructure",
-            Self::NeedsAgent => "needs_agent",
-            Self::Unfinished => "unfinished",
-            Self::Cancelled => "cancelled",
-            Self::Flaky => "flaky",
-            Self::NotRun => "not_run",
-            Self::Skipped => "skipped",
-            Self::Passed => "passed",
-        }
+        self.names()[2]
     }
 }

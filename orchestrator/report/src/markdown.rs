@@ -33,12 +33,8 @@ pub fn markdown(view: &RunView, comparison: &Comparison) -> String {
         for trail in trails.iter().take(MOST_TRAILS) {
             text.push_str(&row(trail));
         }
-        if let Some(more) = trails
-            .len()
-            .checked_sub(MOST_TRAILS)
-            .filter(|more| *more > 0)
-        {
-            text.push_str(&format!("| and {more} more | |\n"));
+        if let Some(more) = wording::more(trails.len(), MOST_TRAILS) {
+            text.push_str(&format!("| {more} | |\n"));
         }
         text.push('\n');
     }
@@ -51,12 +47,8 @@ pub fn markdown(view: &RunView, comparison: &Comparison) -> String {
     for (trail, problem) in problems.iter().take(MOST_PROBLEMS) {
         text.push_str(&told(view, trail, problem, &names));
     }
-    if let Some(more) = problems
-        .len()
-        .checked_sub(MOST_PROBLEMS)
-        .filter(|more| *more > 0)
-    {
-        text.push_str(&format!("- and {more} more in the report\n"));
+    if let Some(more) = wording::more(problems.len(), MOST_PROBLEMS) {
+        text.push_str(&format!("- {more} in the report\n"));
     }
     if !problems.is_empty() {
         text.push('\n');
@@ -65,14 +57,8 @@ pub fn markdown(view: &RunView, comparison: &Comparison) -> String {
 }
 
 fn row(trail: &TrailView) -> String {
-    let counted = Mark::ALL.into_iter().filter_map(|mark| {
-        let count = trail
-            .sessions
-            .iter()
-            .filter(|session| session.mark() == mark)
-            .count();
-        (count > 0).then(|| format!("{} {}", mark.sign(), mark.counted(count)))
-    });
+    let counts = Mark::counts(Mark::ALL, &trail.sessions);
+    let counted = counts.map(|(mark, count)| format!("{} {}", mark.sign(), mark.counted(count)));
     format!(
         "| {} | {} |\n",
         escaped(&trail.summary.title),

@@ -167,9 +167,8 @@ impl<'a> Names<'a> {
         for cell in &comparison.cells {
             *count.entry(&cell.label).or_default() += 1;
         }
-        let cells: HashMap<&str, usize> = comparison
-            .sessions
-            .iter()
+        let sessions = comparison.sessions.iter();
+        let cells: HashMap<&str, usize> = sessions
             .map(|session| (&*session.session, session.cell))
             .collect();
         let name = |session: &SessionView| {
@@ -196,11 +195,8 @@ impl<'a> Names<'a> {
 
     /// Those of so many sessions of a trail, and how many more there are.
     pub fn some(&self, trail: &TrailView, sessions: &[usize], most: usize) -> Vec<String> {
-        let named = sessions.iter().filter_map(|&at| trail.sessions.get(at));
-        let mut names: Vec<String> = named
-            .take(most)
-            .map(|session| self.get(session).to_owned())
-            .collect();
+        let named = trail.at(sessions).take(most);
+        let mut names: Vec<String> = named.map(|session| self.get(session).to_owned()).collect();
         if sessions.len() > most {
             names.push(format!("{} more", sessions.len() - most));
         }

@@ -44,9 +44,9 @@ impl<'a> Reported<'a> {
                 error,
             } => {
                 let answer = match (status, error) {
-                    (Some(status), _) => format!("status {status}"),
-                    (None, Some(error)) => error.clone(),
-                    (None, None) => "no answer".to_owned(),
+                    (Some(status), _) => &format!("status {status}"),
+                    (None, Some(error)) => error,
+                    (None, None) => "no answer",
                 };
                 line("network", true, format!("{method} {url}: {answer}"))
             }

@@ -14,6 +14,7 @@ use packtrain_model::{
     Artifact, AttemptNumber, Blame, CancelCause, Cell, Entry, MatrixSummary, Outcome, RecordAs,
     RunId, RunOptionsSummary, SessionId, SourceCall, StepIndex, StepSummary, TrailSummary, Verdict,
 };
+use serde::Serialize;
 
 use crate::mark::Mark;
 
@@ -47,7 +48,8 @@ pub struct RunView {
 }
 
 /// Whether a run's journal is whole.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// The run ended and said so.
     Finished,
@@ -57,13 +59,14 @@ pub enum RunState {
 }
 
 /// A sink that got no further events, or could not keep a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BrokenSink {
     /// Which.
     pub sink: String,
     /// What it said.
     pub message: String,
     /// The file that was not saved, when it was just that.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unsaved: Option<String>,
 }
 
@@ -193,6 +196,13 @@ impl RunView {
             .flat_map(|trail| trail.sessions.iter().map(move |session| (trail, session)))
     }
 
+    /// Every step of every attempt, with its attempt.
+    pub fn steps(&self) -> impl Iterator<Item = (&AttemptView, &StepView)> {
+        self.sessions()
+            .flat_map(|(_, session)| &session.attempts)
+            .flat_map(|attempt| attempt.steps.iter().map(move |step| (attempt, step)))
+    }
+
     /// How many sessions have no end.
     pub fn unfinished(&self) -> usize {
         self.sessions()
@@ -202,9 +212,8 @@ impl RunView {
 
     /// What all attempts before the last ones took together.
     pub fn retry_cost(&self) -> Duration {
-        self.sessions()
-            .map(|(_, session)| session.retry_cost())
-            .sum()
+        let sessions = self.sessions();
+        sessions.map(|(_, session)| session.retry_cost()).sum()
     }
 
     /// The mark of the whole run.
@@ -224,6 +233,18 @@ impl TrailView {
             .map(SessionView::mark)
             .min()
             .unwrap_or(Mark::NotRun)
+    }
+
+    /// The sessions at these places.
+    pub(crate) fn at<'v>(&'v self, places: &[usize]) -> impl Iterator<Item = &'v SessionView> {
+        let places = places.iter();
+        places.filter_map(|&place| self.sessions.get(place))
+    }
+
+    /// The sessions that passed, be it on a later attempt.
+    pub(crate) fn passed(&self) -> impl Iterator<Item = &SessionView> {
+        let sessions = self.sessions.iter();
+        sessions.filter(|one| matches!(one.mark(), Mark::Passed | Mark::Flaky))
     }
 
     /// What its sessions are called: cells where they have a configuration, devices otherwise.
@@ -262,15 +283,13 @@ impl SessionView {
 
     /// A step of the attempt that counts.
     pub fn step(&self, step: StepIndex) -> Option<&StepView> {
-        self.last()
-            .and_then(|attempt| attempt.steps.iter().find(|s| s.step == step))
+        let mut steps = self.last()?.steps.iter();
+        steps.find(|one| one.step == step)
     }
 
     /// The device's id as text; `any device` while it waits for one.
     pub fn device_name(&self) -> String {
-        self.device
-            .as_ref()
-            .map_or_else(|| "any device".to_owned(), ToString::to_string)
+        device_name(self.device.as_ref())
     }
 
     /// The device as a part of the cell: what those that are alike are called together.
@@ -302,11 +321,19 @@ impl SessionView {
 
     /// What the attempts before the last one took.
     pub fn retry_cost(&self) -> Duration {
+        self.earlier().map(|attempt| attempt.duration).sum()
+    }
+
+    /// The attempts before the last one.
+    pub(crate) fn earlier(&self) -> impl Iterator<Item = &AttemptView> {
         let before = self.attempts.len().saturating_sub(1);
-        self.attempts[..before]
-            .iter()
-            .map(|attempt| attempt.duration)
-            .sum()
+        self.attempts.iter().take(before)
+    }
+
+    /// What has the message: the step at which the last attempt came off its trail, or itself.
+    pub(crate) fn said(&self) -> &Status {
+        let bad = self.last().and_then(AttemptView::first_bad_step);
+        bad.map_or(&self.status, |step| step.status.or(&self.status))
     }
 }
 
@@ -363,6 +390,14 @@ impl StepView {
 }
 
 impl Status {
+    /// This one where it has something to say, and another one otherwise.
+    pub(crate) fn or<'s>(&'s self, other: &'s Self) -> &'s Self {
+        match self.message() {
+            Some(_) => self,
+            None => other,
+        }
+    }
+
     /// How it ended, if it did.
     pub const fn outcome(&self) -> Option<&Outcome> {
         match self {
@@ -383,15 +418,7 @@ impl Status {
     pub const fn blame(&self) -> Option<Blame> {
         match self {
             Self::Ended(Outcome::Infrastructure { blame, .. }) => Some(*blame),
-            Self::Ended(
-                Outcome::Passed
-                | Outcome::Skipped { .. }
-                | Outcome::Failed(_)
-                | Outcome::NeedsAgent { .. }
-                | Outcome::Cancelled { .. },
-            )
-            | Self::NotRun
-            | Self::Unfinished => None,
+            Self::Ended(_) | Self::NotRun | Self::Unfinished => None,
         }
     }
 
@@ -408,6 +435,11 @@ impl Status {
     pub fn hint(&self) -> Option<&str> {
         self.outcome().and_then(Outcome::hint)
     }
+}
+
+/// A device's id as text; `any device` where it is not known.
+pub(crate) fn device_name(device: Option<&DeviceId>) -> String {
+    device.map_or_else(|| "any device".to_owned(), ToString::to_string)
 }
 
 /// A device's name and, when there is one, the configuration behind it.

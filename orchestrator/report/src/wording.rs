@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use packtrain_compare::headline::is_unruly;
+pub(crate) use packtrain_compare::words::count;
+pub use packtrain_compare::words::cut;
 use packtrain_model::{CancelCause, SourceCall, StepIndex};
 
 /// What a tool source did for a call that took this long.
@@ -50,9 +52,9 @@ pub(crate) fn step(step: StepIndex) -> String {
     }
 }
 
-/// `1 device`, `3 devices`.
-pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
+/// `and 3 more`, where there are more than are shown.
+pub(crate) fn more(all: usize, most: usize) -> Option<String> {
+    (all > most).then(|| format!("and {} more", all - most))
 }
 
 /// Why a run stopped early.
@@ -67,41 +69,27 @@ pub(crate) const fn stopped(by: CancelCause) -> &'static str {
 /// A foreign text as one harmless line: what would move the cursor, change colours or turn the
 /// reading direction becomes a space.
 pub fn one_line(text: &str) -> Cow<'_, str> {
-    if text.chars().any(is_unruly) {
-        let spaced: String = text
-            .chars()
-            .map(|c| if is_unruly(c) { ' ' } else { c })
-            .collect();
-        let words: Vec<&str> = spaced.split_whitespace().collect();
-        Cow::Owned(words.join(" "))
-    } else {
-        Cow::Borrowed(text)
+    match spaced(text) {
+        Cow::Owned(spaced) => {
+            let words: Vec<&str> = spaced.split_whitespace().collect();
+            Cow::Owned(words.join(" "))
+        }
+        harmless @ Cow::Borrowed(_) => harmless,
+    }
+}
+
+/// A text with spaces for what is unruly.
+fn spaced(text: &str) -> Cow<'_, str> {
+    match text.contains(is_unruly) {
+        true => text.replace(is_unruly, " ").into(),
+        false => text.into(),
     }
 }
 
 /// A foreign text as harmless lines.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    text.lines().map(|line| {
-        // Indentation says something in a log; other white space is kept as it is.
-        if line.chars().any(is_unruly) {
-            Cow::Owned(
-                line.chars()
-                    .map(|c| if is_unruly(c) { ' ' } else { c })
-                    .collect(),
-            )
-        } else {
-            Cow::Borrowed(line)
-        }
-    })
-}
-
-/// Cuts a text to a number of characters, with `…` in place of what is missing.
-pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
-    if text.chars().count() <= most {
-        return Cow::Borrowed(text);
-    }
-    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
-    Cow::Owned(format!("{}…", kept.trim_end()))
+    // Indentation says something in a log; other white space is kept as it is.
+    text.lines().map(spaced)
 }
 
 #[cfg(test)]

@@ -37,13 +37,7 @@ pub(super) fn of(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -
         }
     }
     // What is missing or new moves others in and out of view.
-    let is_built = |kind: ItemKind| {
-        matches!(
-            kind,
-            ItemKind::Missing | ItemKind::Added | ItemKind::Order | ItemKind::RawKey
-        )
-    };
-    if items.iter().any(|item| is_built(item.kind)) {
+    if items.iter().any(|item| item.kind.moves_others()) {
         items.retain(|item| !matches!(item.kind, ItemKind::OutOfView | ItemKind::IntoView));
     }
     items

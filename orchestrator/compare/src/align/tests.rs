@@ -114,7 +114,8 @@ fn dates_amounts_and_what_the_trail_remembers_do_not_differ() {
         screen(&["text Order A-17 of Ada"]),
         screen(&["text Order B-22 of Bob"]),
     );
-    let texts = |order, user| Texts::new([("order", order), ("user", user)]);
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let texts = |order, user| Texts::new(&[("order", order), ("user", user)].map(owned));
     let (was, is) = (
         Prepared::new(&was, &texts("A-17", "Ada")),
         Prepared::new(&is, &texts("B-22", "Bob")),

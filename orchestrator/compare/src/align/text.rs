@@ -45,13 +45,13 @@ static CLASSES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 
 impl Texts {
     /// Reads texts of a session that remembers these values, given by name.
-    pub fn new<'a>(memory: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+    pub fn new(memory: &[(String, String)]) -> Self {
         // What a cell is configured with is in its values, and `light` is in many texts.
         let mut memory: Vec<(String, String)> = memory
-            .into_iter()
+            .iter()
             .filter(|(name, _)| !name.starts_with("axis."))
             .filter(|(_, value)| value.chars().count() >= SHORTEST_VALUE)
-            .map(|(name, value)| (value.to_owned(), format!("<{name}>")))
+            .map(|(name, value)| (value.clone(), format!("<{name}>")))
             .collect();
         memory.sort_by(|(one, a), (other, b)| other.len().cmp(&one.len()).then(a.cmp(b)));
         Self { memory }

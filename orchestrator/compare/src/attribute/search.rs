@@ -86,13 +86,16 @@ impl<'a> Space<'a> {
             }
         }
         let (mut two, mut three) = (Bits::default(), Bits::default());
+        // The cells that meet two conditions, unless none does or one follows from the other.
+        let both = |two: &mut Bits, one: usize, other: usize| {
+            !related(one, other) && {
+                two.set_and(&self.groups[one].bits, &self.groups[other].bits);
+                !two.is_empty()
+            }
+        };
         for one in 0..count {
             for other in one + 1..count {
-                if related(one, other) {
-                    continue;
-                }
-                two.set_and(&self.groups[one].bits, &self.groups[other].bits);
-                if two.is_empty() {
+                if !both(&mut two, one, other) {
                     continue;
                 }
                 note(2, &two);
@@ -108,11 +111,7 @@ impl<'a> Space<'a> {
         }
         for one in 0..count {
             for other in one + 1..count {
-                if related(one, other) {
-                    continue;
-                }
-                two.set_and(&self.groups[one].bits, &self.groups[other].bits);
-                if two.is_empty() {
+                if !both(&mut two, one, other) {
                     continue;
                 }
                 for third in other + 1..count {

@@ -17,36 +17,20 @@ impl<'a> Words<'a> {
         Self { kind, counts }
     }
 
-    /// `Fails`, as the first word of a sentence.
+    /// The first word of a sentence, a word before cells, and one behind a cell.
+    const fn forms(&self) -> [&'static str; 3] {
+        match self.kind {
+            ClusterKind::Failure => ["Fails", "failing", "failed"],
+            ClusterKind::Difference | ClusterKind::Visual => ["Differs", "differing", "differs"],
+            ClusterKind::Defect => ["Broken", "affected", "is affected"],
+            ClusterKind::Console => ["Logged", "affected", "is affected"],
+            ClusterKind::Network => ["Seen", "affected", "is affected"],
+            ClusterKind::Slow => ["Slow", "slow", "was slow"],
+        }
+    }
+
     const fn verb(&self) -> &'static str {
-        match self.kind {
-            ClusterKind::Failure => "Fails",
-            ClusterKind::Difference | ClusterKind::Visual => "Differs",
-            ClusterKind::Defect => "Broken",
-            ClusterKind::Console => "Logged",
-            ClusterKind::Network => "Seen",
-            ClusterKind::Slow => "Slow",
-        }
-    }
-
-    /// `failing`, before cells.
-    const fn adjective(&self) -> &'static str {
-        match self.kind {
-            ClusterKind::Failure => "failing",
-            ClusterKind::Difference | ClusterKind::Visual => "differing",
-            ClusterKind::Slow => "slow",
-            ClusterKind::Defect | ClusterKind::Console | ClusterKind::Network => "affected",
-        }
-    }
-
-    /// `failed`, behind a cell.
-    const fn past(&self) -> &'static str {
-        match self.kind {
-            ClusterKind::Failure => "failed",
-            ClusterKind::Difference | ClusterKind::Visual => "differs",
-            ClusterKind::Slow => "was slow",
-            ClusterKind::Defect | ClusterKind::Console | ClusterKind::Network => "is affected",
-        }
+        self.forms()[0]
     }
 
     pub(super) fn everywhere(&self) -> String {
@@ -61,7 +45,7 @@ impl<'a> Words<'a> {
         if self.counts.all() == 1 {
             return "Only one cell ran; there is nothing to compare it with.".to_owned();
         }
-        let past = self.past();
+        let [.., past] = self.forms();
         let flaky = if self.counts.flaky > 0 {
             ", and not each time"
         } else {
@@ -102,17 +86,12 @@ impl<'a> Words<'a> {
         let verb = self.verb();
         let others = self.counts.good;
         let tested: String = parts.iter().map(|part| tested(&part.all_of)).collect();
-        let parts: Vec<String> = parts
-            .iter()
-            .map(|part| {
-                let with = with(&part.all_of);
-                format!("on **all {} of {}** cells {with}", part.bad, part.bad_of)
-            })
-            .collect();
-        format!(
-            "{verb} {}; on **none of {others}** others{tested}.",
-            parts.join(", and ")
-        )
+        let parts = parts.iter().map(|part| {
+            let with = with(&part.all_of);
+            format!("on **all {} of {}** cells {with}", part.bad, part.bad_of)
+        });
+        let parts = parts.collect::<Vec<_>>().join(", and ");
+        format!("{verb} {parts}; on **none of {others}** others{tested}.")
     }
 
     pub(super) fn ambiguous(&self, parts: &[Explanation]) -> String {
@@ -126,9 +105,9 @@ impl<'a> Words<'a> {
 
     pub(super) fn tie(&self, alternatives: &[Explanation]) -> String {
         let count = match alternatives.len() {
-            2 => "Two explanations fit equally".to_owned(),
-            3 => "Three explanations fit equally".to_owned(),
-            _ => "Several explanations fit equally".to_owned(),
+            2 => "Two",
+            3 => "Three",
+            _ => "Several",
         };
         let verb = self.verb();
         let first = alternatives.first();
@@ -136,25 +115,25 @@ impl<'a> Words<'a> {
         let others = first.map_or(0, |first| first.good_of);
         let told: Vec<String> = alternatives.iter().map(|one| all_of(&one.all_of)).collect();
         format!(
-            "{count}: {}. This run cannot tell them apart. {verb} on **all {bad} of {of}** such cells, on **none of {others}** others.",
+            "{count} explanations fit equally: {}. This run cannot tell them apart. {verb} on **all {bad} of {of}** such cells, on **none of {others}** others.",
             told.join(", or ")
         )
     }
 
     pub(super) fn weak(&self, explanations: &[Explanation], is_cover: bool) -> String {
         let (bad, all) = (self.counts.bad, self.counts.all());
-        let adjective = self.adjective();
-        let cells = if bad == 2 {
-            format!("Both {adjective} cells have")
-        } else {
-            format!("All {bad} {adjective} cells have")
+        let [_, adjective, _] = self.forms();
+        let cells = match bad {
+            2 => format!("Both {adjective} cells have"),
+            bad => format!("All {bad} {adjective} cells have"),
         };
         let told: Vec<String> = explanations.iter().map(|one| all_of(&one.all_of)).collect();
         let told = told.join(if is_cover { " or " } else { ", or " });
-        if all < FEW {
-            return format!("{cells} {told}; {all} cells are too few to be sure.");
-        }
-        format!("{cells} {told}; {bad} of {all} cells are too few to be sure.")
+        let few = match all {
+            0..FEW => format!("{all}"),
+            _ => format!("{bad} of {all}"),
+        };
+        format!("{cells} {told}; {few} cells are too few to be sure.")
     }
 
     pub(super) fn mostly(&self, alternatives: &[Explanation]) -> String {
@@ -214,25 +193,22 @@ fn word(literal: &Literal) -> (u8, String) {
     };
     match fact.as_str() {
         "locale" => (0, value.clone()),
-        "platform" | "form" => (
-            1,
-            match value.as_str() {
-                "iphone" => "iPhones only".to_owned(),
-                "ios" => "iOS only".to_owned(),
-                "ipad" => "iPads only".to_owned(),
-                "android" => "Android only".to_owned(),
-                "web" => "browsers only".to_owned(),
-                other => format!("{other} only"),
-            },
-        ),
-        "engine" | "browser" => (
-            2,
-            match value.as_str() {
-                "chromium" => "in Chromium".to_owned(),
-                "firefox" => "in Firefox".to_owned(),
-                other => format!("in {other}"),
-            },
-        ),
+        "platform" | "form" => {
+            let which = match value.as_str() {
+                "iphone" => "iPhones",
+                "ios" => "iOS",
+                "ipad" => "iPads",
+                "android" => "Android",
+                "web" => "browsers",
+                other => other,
+            };
+            (1, format!("{which} only"))
+        }
+        "engine" | "browser" => match value.as_str() {
+            "chromium" => (2, "in Chromium".to_owned()),
+            "firefox" => (2, "in Firefox".to_owned()),
+            other => (2, format!("in {other}")),
+        },
         "colorScheme" => (3, format!("in {value}")),
         "width" | "viewport" | "size" => (
             4,
@@ -252,20 +228,15 @@ fn word(literal: &Literal) -> (u8, String) {
 
 /// `locale=de and width at 390 and below`.
 pub(crate) fn all_of(literals: &[Literal]) -> String {
-    let told: Vec<String> = literals
-        .iter()
-        .map(|literal| {
-            let Literal {
-                fact, is, value, ..
-            } = literal;
-            match is.as_str() {
-                "<=" => format!("{fact} at {value} and below"),
-                ">=" => format!("{fact} at {value} and above"),
-                _ => format!("{fact}={value}"),
-            }
-        })
-        .collect();
-    told.join(" and ")
+    let told = literals.iter().map(|literal| {
+        let (fact, value) = (&literal.fact, &literal.value);
+        match literal.is.as_str() {
+            "<=" => format!("{fact} at {value} and below"),
+            ">=" => format!("{fact} at {value} and above"),
+            _ => format!("{fact}={value}"),
+        }
+    });
+    told.collect::<Vec<_>>().join(" and ")
 }
 
 fn with(literals: &[Literal]) -> String {

@@ -9,7 +9,7 @@ use super::field::Field;
 use super::sighting::{Sighting, Sightings};
 use crate::answer::{Cluster, ClusterKind, Next, Occurrence, Verdict};
 use crate::attribute::{CellVerdict, Finding, Name, Table};
-use crate::input::{OutcomeKind, StepStatus};
+use crate::input::StepStatus;
 
 pub(super) fn of(
     field: &Field<'_>,
@@ -21,9 +21,7 @@ pub(super) fn of(
     let mut seen: Vec<RatedSighting> = Vec::new();
     for ((kind, signature), sighted) in sightings.kinds {
         let standings = standings(field, kind, &sighted);
-        let cells: Vec<usize> = (0..standings.len())
-            .filter(|cell| matches!(standings[*cell], CellVerdict::Bad | CellVerdict::Flaky))
-            .collect();
+        let cells = with_it(&standings);
         // Errors are reported wherever they are.
         let is_error = matches!(
             kind,
@@ -31,9 +29,7 @@ pub(super) fn of(
         );
         let is_everywhere = !is_error
             && (cells.len() > 1 || field.run.cells.len() == 1)
-            && standings
-                .iter()
-                .all(|one| matches!(one, CellVerdict::Bad | CellVerdict::Absent));
+            && (standings.iter()).all(|one| matches!(one, CellVerdict::Bad | CellVerdict::Absent));
         if is_everywhere {
             conventions.everywhere.insert(sighted.title);
             continue;
@@ -55,11 +51,8 @@ pub(super) fn of(
             .then_with(|| one.signature.cmp(&other.signature))
     });
     let seen = joined(seen);
-    let sets: Vec<(ClusterKind, Vec<CellVerdict>)> = seen
-        .iter()
-        .map(|one| (one.kind, one.standings.clone()))
-        .collect();
-    let findings = table.judge(&sets);
+    let sets = seen.iter().map(|one| (one.kind, one.standings.clone()));
+    let findings = table.judge(&sets.collect::<Vec<_>>());
     let mut clusters: Vec<(u8, Cluster)> = Vec::new();
     for (one, finding) in seen.into_iter().zip(findings) {
         let is_sure = matches!(
@@ -152,14 +145,7 @@ fn in_all_languages(field: &Field<'_>, seen: Vec<RatedSighting>) -> Vec<RatedSig
                 known.sighted.occurrences.extend(one.sighted.occurrences);
                 known.sighted.flaky.extend(one.sighted.flaky);
                 known.standings = standings(field, known.kind, &known.sighted);
-                known.cells = (0..known.standings.len())
-                    .filter(|cell| {
-                        matches!(
-                            known.standings[*cell],
-                            CellVerdict::Bad | CellVerdict::Flaky
-                        )
-                    })
-                    .collect();
+                known.cells = with_it(&known.standings);
             }
             None => merged.push(one),
         }
@@ -244,9 +230,8 @@ fn cluster(field: &Field<'_>, one: RatedSighting, finding: Finding) -> Cluster {
         }
         _ => (None, words),
     };
-    let again = occurrences
-        .first()
-        .map(|first| command(field, first, &field.cell_of(first.session).values));
+    let first = occurrences.first();
+    let again = first.map(|first| command(field, first, &field.cell_of(first.session).values));
     let more = match one.also.len() {
         0 => String::new(),
         more => format!(", and {more} more"),
@@ -331,23 +316,24 @@ fn standings(field: &Field<'_>, kind: ClusterKind, sighted: &Sighting) -> Vec<Ce
     standings
 }
 
+/// The cells that have it, at least once.
+fn with_it(standings: &[CellVerdict]) -> Vec<usize> {
+    let has = |cell: &usize| matches!(standings[*cell], CellVerdict::Bad | CellVerdict::Flaky);
+    (0..standings.len()).filter(has).collect()
+}
+
 /// Whether a session was looked at for that and did not have it.
 fn is_without(field: &Field<'_>, kind: ClusterKind, place: usize, step: u32) -> bool {
     let session = &field.run.sessions[place];
-    if !matches!(session.outcome, OutcomeKind::Passed | OutcomeKind::Failed) {
-        return false;
-    }
-    let Some(own) = field.step(place, step) else {
-        return false;
-    };
-    match kind {
+    let own = field.step(place, step).filter(|_| session.is_told());
+    own.is_some_and(|own| match kind {
         ClusterKind::Failure | ClusterKind::Slow => own.status == StepStatus::Passed,
         ClusterKind::Difference => own.status == StepStatus::Passed && own.tree.is_some(),
         ClusterKind::Visual => own.status == StepStatus::Passed && own.picture.is_some(),
         ClusterKind::Defect | ClusterKind::Console | ClusterKind::Network => {
             own.status != StepStatus::Other
         }
-    }
+    })
 }
 
 /// The nearest session that passed a step without having that.

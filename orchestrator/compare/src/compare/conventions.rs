@@ -7,6 +7,7 @@ use super::facts::{Excuse, Fact};
 use super::field::{Field, said};
 use super::screens::item_title;
 use crate::answer::{Convention, Item, ItemKind};
+use crate::words::count;
 
 /// Differences that are named in a line at most.
 const MAX_NAMED: usize = 30;
@@ -39,10 +40,8 @@ impl Conventions {
             excuse.value.clone(),
         );
         let folded = self.explained.entry(key).or_default();
-        let cells = excuse
-            .sessions
-            .iter()
-            .map(|one| field.run.sessions[*one].cell);
+        let sessions = excuse.sessions.iter();
+        let cells = sessions.map(|one| field.run.sessions[*one].cell);
         folded.cells.extend(cells);
         let change = excuse.sessions.first().and_then(|one| fact.bad.get(one));
         let (was, is) = change.cloned().unwrap_or_default();
@@ -69,7 +68,7 @@ impl Conventions {
                 "width" | "viewport" | "size" => format!("At {}", said(&name, &value)),
                 _ => format!("In {}", said(&name, &value)),
             };
-            let count = folded.titles.len();
+            let all = folded.titles.len();
             let text = match &behind {
                 Some(behind) => {
                     let is_link = |title: &String| title.starts_with("link ");
@@ -78,12 +77,12 @@ impl Conventions {
                         false => "element",
                     };
                     let control = behind.split('"').nth(1).unwrap_or(behind);
-                    format!("{at} {} behind {control}.", counted(count, word))
+                    format!("{at} {} behind {control}.", counted(all, word))
                 }
-                None => match count {
-                    1 => format!("{at} 1 element is arranged or called otherwise."),
-                    count => format!("{at} {count} elements are arranged or called otherwise."),
-                },
+                None => {
+                    let elements = count(all, "element is", "elements are");
+                    format!("{at} {elements} arranged or called otherwise.")
+                }
             };
             lines.push(line(text, &name, folded));
         }
@@ -101,23 +100,19 @@ impl Conventions {
                 "android" => "Android",
                 _ => "Browsers",
             };
-            let count = folded.titles.len();
-            let plural = if count == 1 { "element" } else { "elements" };
-            let text = format!("{name}: {count} {plural} of other names, roles or places.");
+            let elements = count(folded.titles.len(), "element", "elements");
+            let text = format!("{name}: {elements} of other names, roles or places.");
             lines.push(line(text, "platform", folded));
         }
         for (host, folded) in self.out_of_reach {
-            let text = match folded.titles.len() {
-                1 => format!("{host} could not be reached (1 address)."),
-                count => format!("{host} could not be reached ({count} addresses)."),
-            };
+            let addresses = count(folded.titles.len(), "address", "addresses");
+            let text = format!("{host} could not be reached ({addresses}).");
             lines.push(line(text, "network", folded));
         }
         if !self.everywhere.is_empty() {
-            let text = match self.everywhere.len() {
-                1 => "The same in every cell: 1 defect or error.".to_owned(),
-                count => format!("The same in every cell: {count} defects and errors."),
-            };
+            let all = self.everywhere.len();
+            let all = count(all, "defect or error", "defects and errors");
+            let text = format!("The same in every cell: {all}.");
             let folded = Folded {
                 cells: (0..field.run.cells.len()).collect(),
                 titles: self.everywhere,
@@ -140,14 +135,12 @@ fn line(text: String, by: &str, folded: Folded) -> Convention {
 
 /// `three links are`, `1 element is`.
 fn counted(count: usize, word: &str) -> String {
-    let number = match count {
-        1 => return format!("one {word} is"),
-        2 => "two".to_owned(),
-        3 => "three".to_owned(),
-        4 => "four".to_owned(),
-        5 => "five".to_owned(),
-        6 => "six".to_owned(),
-        count => count.to_string(),
-    };
-    format!("{number} {word}s are")
+    let words = ["0", "one", "two", "three", "four", "five", "six"];
+    let number = words
+        .get(count)
+        .map_or_else(|| count.to_string(), |word| (*word).to_owned());
+    match count {
+        1 => format!("{number} {word} is"),
+        _ => format!("{number} {word}s are"),
+    }
 }

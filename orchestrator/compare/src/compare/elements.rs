@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
-use super::facts::LAYOUT;
 use super::field::Field;
 use super::screens::{Cache, Seen};
 use crate::align::Prepared;
@@ -139,8 +138,7 @@ impl<'a> Elements<'a> {
         prepared: Rc<Prepared<'a>>,
     ) {
         let locale = field.locale(session);
-        let layout = |session: usize| LAYOUT.map(|name| field.value(session, name));
-        let own_layout = layout(session);
+        let own_layout = field.layout(session);
         // First what says the same, in this language most likely, then what is laid out like it.
         let said: HashSet<(&str, &str)> = texts(&prepared).collect();
         let mut sources: Vec<usize> = (0..self.screens.len()).collect();
@@ -153,11 +151,8 @@ impl<'a> Elements<'a> {
             rest.sort_by_key(|source| {
                 let other = self.screens[*source].session;
                 let is_kin = field.locale(other) == locale;
-                (
-                    layout(other) != own_layout,
-                    is_kin,
-                    field.apart(session, other),
-                )
+                let is_unlike = field.layout(other) != own_layout;
+                (is_unlike, is_kin, field.apart(session, other))
             });
         }
         let mut own: Vec<Option<usize>> = vec![None; prepared.tree().nodes.len()];

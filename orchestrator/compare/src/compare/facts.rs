@@ -11,6 +11,7 @@ mod texts;
 use std::collections::{BTreeMap, BTreeSet};
 
 use packtrain_drivers::Hidden;
+use packtrain_model::screen::ScreenNode;
 
 use super::elements::Elements;
 use super::field::Field;
@@ -137,6 +138,12 @@ impl<'e> Look<'e, '_> {
         self.elements.nodes[element][screen]
     }
 
+    /// An element as a screen shows it.
+    fn shown_as(&self, element: usize, screen: usize) -> Option<&ScreenNode> {
+        let node = self.node(element, screen)?;
+        Some(&self.elements.screens[screen].prepared.tree().nodes[node])
+    }
+
     /// What a session's screen has and does not show.
     fn hidden(&self, session: usize) -> &'e [Hidden] {
         let step = self.field.step(session, self.step);
@@ -147,10 +154,7 @@ impl<'e> Look<'e, '_> {
     /// Whether a session is laid out like the reference.
     fn is_usual_layout(&self, session: usize) -> bool {
         let first = self.looked().first().map_or(session, |(first, _)| *first);
-        let value = |session: usize, name: &str| self.field.value(session, name).map(str::to_owned);
-        LAYOUT
-            .iter()
-            .all(|name| value(session, name) == value(first, name))
+        self.field.layout(session) == self.field.layout(first)
     }
 
     /// What sessions of equal values are, each group with the nearest to the reference first.
@@ -189,9 +193,8 @@ impl<'e> Look<'e, '_> {
         let locale = self.field.locale(session);
         let mut looked = self.looked().iter();
         let own = looked.find_map(|&(other, screen)| {
-            let node = self.node(element, screen)?;
-            let is_own = self.field.locale(other) == locale;
-            is_own.then(|| named(&self.elements.screens[screen].prepared.tree().nodes[node]))
+            let node = self.shown_as(element, screen)?;
+            (self.field.locale(other) == locale).then(|| named(node))
         });
         let found = match &own {
             Some(own) => hidden.iter().find(|one| one.element == *own),
@@ -201,10 +204,9 @@ impl<'e> Look<'e, '_> {
                 .iter()
                 .find(|one| one.element == format!("{role} \"{name}\""))
                 .or_else(|| {
-                    let layout = |one: usize| LAYOUT.map(|name| self.field.value(one, name));
                     let mut others = self.looked().iter().map(|(other, _)| *other);
                     let is_hidden = others.any(|other| {
-                        layout(other) == layout(session)
+                        self.field.layout(other) == self.field.layout(session)
                             && self.field.locale(other) != locale
                             && self.name_in(element, self.field.locale(other)).is_some()
                             && self.hides(other, element).is_some()
@@ -314,8 +316,7 @@ impl<'e> Look<'e, '_> {
         for element in 0..self.elements.nodes.len() {
             let nodes: Vec<(usize, String)> = (self.looked().iter())
                 .filter_map(|&(session, screen)| {
-                    let node = self.node(element, screen)?;
-                    let node = &self.elements.screens[screen].prepared.tree().nodes[node];
+                    let node = self.shown_as(element, screen)?;
                     Some((session, node.states.join(", ")))
                 })
                 .collect();
@@ -363,12 +364,8 @@ impl<'e> Look<'e, '_> {
                 if own == order {
                     continue;
                 }
-                let here = &self.elements.screens[*screen];
-                let sequence: Vec<usize> = own
-                    .iter()
-                    .filter_map(|element| self.node(*element, base))
-                    .collect();
-                let is_out = align::out_of_order(&sequence);
+                let sequence = own.iter().filter_map(|element| self.node(*element, base));
+                let is_out = align::out_of_order(&sequence.collect::<Vec<_>>());
                 let moved: BTreeSet<usize> = (own.iter().zip(is_out))
                     .filter(|(_, is_out)| *is_out)
                     .map(|(element, _)| *element)
@@ -381,9 +378,8 @@ impl<'e> Look<'e, '_> {
                     };
                     let with_parent = parent(*screen)
                         .is_some_and(|own| moved.contains(&own) && parent(base) == Some(own));
-                    let node = self.node(element, *screen);
-                    let is_named =
-                        node.is_some_and(|node| !here.prepared.tree().nodes[node].name.is_empty());
+                    let node = self.shown_as(element, *screen);
+                    let is_named = node.is_some_and(|node| !node.name.is_empty());
                     if is_named && !with_parent {
                         let fact = facts.entry(element);
                         let fact = fact.or_insert_with(|| self.fact(ItemKind::Order, element));
@@ -398,13 +394,7 @@ impl<'e> Look<'e, '_> {
     /// What is in view on some screens of a layout and a language and not on others, where nothing else
     /// moved it.
     fn views(&self, facts: &[Fact]) -> Vec<Fact> {
-        let is_built = |fact: &&Fact| {
-            matches!(
-                fact.kind,
-                ItemKind::Missing | ItemKind::Added | ItemKind::Order | ItemKind::RawKey
-            )
-        };
-        let built: BTreeSet<usize> = (facts.iter().filter(is_built))
+        let built: BTreeSet<usize> = (facts.iter().filter(|fact| fact.kind.moves_others()))
             .flat_map(|fact| fact.news().map(|(session, _)| session))
             .collect();
         let mut views = Vec::new();
@@ -426,9 +416,9 @@ impl<'e> Look<'e, '_> {
                 let seen: Vec<(usize, bool)> = (group.iter())
                     .filter(|(session, _)| !built.contains(session))
                     .filter_map(|&(session, screen)| {
-                        let node = self.node(element, screen)?;
+                        let node = self.shown_as(element, screen)?;
                         let tree = self.elements.screens[screen].prepared.tree();
-                        Some((session, align::in_view(tree, &tree.nodes[node])?))
+                        Some((session, align::in_view(tree, node)?))
                     })
                     .collect();
                 let views: Vec<bool> = seen.iter().map(|(_, is)| *is).collect();
@@ -448,17 +438,10 @@ impl<'e> Look<'e, '_> {
     /// A difference as reported for a session.
     pub(super) fn item(&self, fact: &Fact, session: usize) -> Item {
         let (was, is) = fact.bad.get(&session).cloned().unwrap_or_default();
-        let at = |screen: usize| {
-            let node = self.node(fact.element, screen)?;
-            self.elements.screens[screen].prepared.tree().nodes[node].bounds
-        };
+        let at = |screen: usize| self.shown_as(fact.element, screen)?.bounds;
         let mut looked = self.looked().iter();
         let own = looked.find(|(one, _)| *one == session);
-        let there = || {
-            self.elements
-                .first(fact.element)
-                .and_then(|(screen, _)| at(screen))
-        };
+        let there = || at(self.elements.first(fact.element)?.0);
         Item {
             kind: fact.kind,
             role: fact.role.clone(),

@@ -50,13 +50,10 @@ pub(super) fn fail<'a>(
     let cell = field.cell_of(place);
     let normal = signature::of(&step.message, cell);
     let occurrence = Occurrence {
-        trail: session.trail,
-        session: place,
-        step: step.step,
         attempt,
         nearest_step: difference.and_then(|at| screens.differences[at].against_step),
         difference,
-        ..Occurrence::default()
+        ..Occurrence::at(session.trail, place, step.step)
     };
     // A title that names an element says enough; other messages say it of their step. The driver knows
     // best why an element cannot be used, and the reference what it is called.

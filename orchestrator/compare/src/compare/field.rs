@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use super::facts::LAYOUT;
 use crate::answer;
 use crate::input::{Cell, OutcomeKind, Run, Session, Step, StepStatus};
 
@@ -65,7 +66,7 @@ pub(super) struct Field<'a> {
     /// The sessions of each trail.
     by_trail: BTreeMap<usize, Vec<usize>>,
     /// The sessions of a trail and a cell.
-    by_cell: HashMap<(usize, usize), Vec<usize>>,
+    by_cell: BTreeMap<(usize, usize), Vec<usize>>,
     /// The sessions of a trail, those whose cells are nearest to a cell first; worked out when asked for.
     by_distance: RefCell<Rankings>,
     /// Axes and facts of each cell, to be compared.
@@ -79,31 +80,21 @@ pub(super) struct Field<'a> {
 impl<'a> Field<'a> {
     pub(super) fn new(run: &'a Run) -> Self {
         let mut by_trail: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        let mut by_cell: HashMap<(usize, usize), Vec<usize>> = HashMap::new();
+        let by_cell = run.by_cell();
+        for ((trail, _), sessions) in &by_cell {
+            by_trail.entry(*trail).or_default().extend(sessions);
+        }
+        for sessions in by_trail.values_mut() {
+            sessions.sort_unstable();
+        }
         let mut passed = vec![0; run.cells.len()];
-        for (place, session) in run.sessions.iter().enumerate() {
-            // What points nowhere is left out.
-            if session.cell < run.cells.len() && session.trail < run.trails.len() {
-                by_trail.entry(session.trail).or_default().push(place);
-                let key = (session.trail, session.cell);
-                by_cell.entry(key).or_default().push(place);
-            }
+        for session in &run.sessions {
             if session.outcome == OutcomeKind::Passed
                 && let Some(passed) = passed.get_mut(session.cell)
             {
                 *passed += 1;
             }
         }
-        let values = run
-            .cells
-            .iter()
-            .map(|cell| {
-                let mut values = cell.facts.clone();
-                values.insert("device".to_owned(), cell.device.clone());
-                values.extend(cell.values.clone());
-                values
-            })
-            .collect();
         let mut numbers = Numbers::default();
         let coded = run.cells.iter().map(|cell| CodedCell {
             values: numbers.coded(&cell.values),
@@ -119,7 +110,7 @@ impl<'a> Field<'a> {
             by_distance: RefCell::default(),
             coded,
             labels: Self::labels(run),
-            values,
+            values: run.cells.iter().map(Cell::all_values).collect(),
         };
         let standings: Vec<_> = (passed.iter().enumerate())
             .map(|(cell, passed)| field.standing(cell, *passed))
@@ -174,10 +165,7 @@ impl<'a> Field<'a> {
 
     /// A step of a session that was reached.
     pub(super) fn step(&self, session: usize, step: u32) -> Option<&'a Step> {
-        self.run.sessions[session]
-            .steps
-            .iter()
-            .find(|one| one.step == step)
+        self.run.sessions[session].step(step)
     }
 
     pub(super) fn passed(&self, session: usize, step: u32) -> bool {
@@ -268,6 +256,11 @@ impl<'a> Field<'a> {
         self.by_platform.clone().into_iter()
     }
 
+    /// What a session's layout is like.
+    pub(super) fn layout(&self, session: usize) -> [Option<&str>; LAYOUT.len()] {
+        LAYOUT.map(|name| self.value(session, name))
+    }
+
     /// How unlike the cells of two sessions are.
     pub(super) fn apart(&self, session: usize, other: usize) -> (usize, usize, bool, usize) {
         let cell = |session: usize| self.run.sessions[session].cell;
@@ -287,13 +280,8 @@ impl<'a> Field<'a> {
 
     pub(super) fn cell(&self, place: usize) -> answer::Cell {
         let cell = &self.run.cells[place];
-        let values: Vec<String> = cell
-            .values
-            .iter()
-            .map(|(k, v)| format!(" {k}={v}"))
-            .collect();
         answer::Cell {
-            id: format!("{}{}", cell.device, values.concat()),
+            id: cell.id(),
             label: self.labels[place].clone(),
             device: cell.device.clone(),
             values: cell.values.clone(),
@@ -385,13 +373,9 @@ impl<'a> Field<'a> {
                 OutcomeKind::Skipped => "skipped",
                 OutcomeKind::Unfinished => "not finished",
             };
-            let why = match session.why.as_str() {
-                "" => word.to_owned(),
-                why => format!("{word}: {why}"),
-            };
             Some(answer::NotCompared {
                 session: place,
-                why,
+                why: session.with_why(word),
             })
         };
         self.run

@@ -7,7 +7,7 @@ use super::field::Field;
 use super::screens::Screens;
 use super::sighting::Sightings;
 use crate::answer::{ClusterKind, Occurrence};
-use crate::input::{FailedRequest, OutcomeKind, StepStatus};
+use crate::input::{FailedRequest, StepStatus};
 
 /// What every page aborts when it is left, or asks for without being told to.
 const TEARDOWN: [&str; 4] = [
@@ -72,19 +72,14 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sighting
     // Requests to other hosts that none answered, by host.
     let mut away: BTreeMap<&str, Vec<(String, Occurrence)>> = BTreeMap::new();
     for (place, session) in field.sessions() {
-        if !matches!(session.outcome, OutcomeKind::Passed | OutcomeKind::Failed) {
+        if !session.is_told() {
             continue;
         }
         for step in &session.steps {
             if step.status == StepStatus::Other {
                 continue;
             }
-            let occurrence = || Occurrence {
-                trail: session.trail,
-                session: place,
-                step: step.step,
-                ..Occurrence::default()
-            };
+            let occurrence = || Occurrence::at(session.trail, place, step.step);
             for defect in &step.defects {
                 // In the reference's words, or each language has a defect of its own.
                 let called = |element: &str| {
@@ -111,11 +106,8 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sighting
                 let line = format!("{}: {why}", request.request);
                 let is_out = !request.is_answered
                     && (request.is_elsewhere || why == "no such host" || why == "no network");
-                if let Some(host) = request
-                    .host
-                    .as_ref()
-                    .filter(|host| is_out && !is_here(host))
-                {
+                let host = request.host.as_ref();
+                if let Some(host) = host.filter(|host| is_out && !is_here(host)) {
                     let requests = away.entry(host).or_default();
                     requests.push((line, occurrence()));
                     continue;
@@ -148,17 +140,14 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sighting
         if cells.len() * 2 > told.len() {
             let titles = requests.into_iter().map(|(line, _)| line).collect();
             let folded = Folded { cells, titles };
-            screens
-                .conventions
-                .out_of_reach
-                .insert(host.to_owned(), folded);
+            let out_of_reach = &mut screens.conventions.out_of_reach;
+            out_of_reach.insert(host.to_owned(), folded);
             continue;
         }
         for (line, occurrence) in requests {
             let key = format!("network:{line}");
-            sightings.add(ClusterKind::Network, key, occurrence, || {
-                (line.clone(), line)
-            });
+            let told = || (line.clone(), line);
+            sightings.add(ClusterKind::Network, key, occurrence, told);
         }
     }
     let mut rest: Vec<_> = console.into_iter().collect();
@@ -187,12 +176,7 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sighting
             !is_same
         });
         for session in sessions {
-            let occurrence = Occurrence {
-                trail,
-                session,
-                step,
-                ..Occurrence::default()
-            };
+            let occurrence = Occurrence::at(trail, session, step);
             let key = format!("console:{line}");
             sightings.add(ClusterKind::Console, key, occurrence, || {
                 (format!("Console: {}", first_line(line)), line.to_owned())

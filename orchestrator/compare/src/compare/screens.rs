@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use packtrain_model::screen::ScreenTree;
-use sha2::{Digest, Sha256};
 
 use super::conventions::Conventions;
 use super::elements::Elements;
-use super::facts::{Fact, Look};
+use super::facts::Look;
 use super::failures::fail;
 use super::field::Field;
 use super::sighting::Sightings;
 use crate::align::{self, Alignment, Prepared, Texts};
 use crate::answer::{self, ClusterKind, Difference, Item, ItemKind, Occurrence};
 use crate::defects::named;
-use crate::input::{OutcomeKind, Step, StepStatus};
+use crate::input::{Step, StepStatus};
 use crate::normal::is_actionable;
+use crate::words::digest;
 
 /// Explained differences told of one screen at most; they are counted all.
 pub(super) const MAX_EXPLAINED: usize = 30;
@@ -67,12 +67,9 @@ impl<'a> Cache<'a> {
             self.memories.len() - 1
         });
         let seen = (tree.digest.as_str(), memory_place);
-        self.prepared.entry(seen).or_insert_with(|| {
-            let pairs = memory
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_str()));
-            Rc::new(Prepared::new(&tree.tree, &Texts::new(pairs)))
-        });
+        self.prepared
+            .entry(seen)
+            .or_insert_with(|| Rc::new(Prepared::new(&tree.tree, &Texts::new(memory))));
         Some(seen)
     }
 
@@ -117,7 +114,7 @@ pub(super) fn compare<'a>(field: &Field<'a>, sightings: &mut Sightings) -> Scree
                 let is_here = |session: &usize| {
                     let own = &field.run.sessions[*session];
                     field.platform(own.cell) == platform
-                        && matches!(own.outcome, OutcomeKind::Passed | OutcomeKind::Failed)
+                        && own.is_told()
                         && field.passed(*session, step.step)
                         && !counts.off.contains(session)
                 };
@@ -134,17 +131,10 @@ pub(super) fn compare<'a>(field: &Field<'a>, sightings: &mut Sightings) -> Scree
                 message: earlier.message.clone(),
                 ..Step::default()
             };
-            fail(
-                field,
-                &screens,
-                (place, Some(earlier.attempt)),
-                &step,
-                None,
-                sightings,
-            );
+            let at = (place, Some(earlier.attempt));
+            fail(field, &screens, at, &step, None, sightings);
         }
-        let is_told = matches!(session.outcome, OutcomeKind::Passed | OutcomeKind::Failed);
-        let mut steps = session.steps.iter().filter(|_| is_told);
+        let mut steps = session.steps.iter().filter(|_| session.is_told());
         if let Some(step) = steps.find(|step| step.status == StepStatus::Failed) {
             let listed = screens.list_failed(field, place, step.step);
             fail(field, &screens, (place, None), step, listed, sightings);
@@ -156,11 +146,8 @@ pub(super) fn compare<'a>(field: &Field<'a>, sightings: &mut Sightings) -> Scree
         .into_iter()
         .map(|((axis, kind), count)| answer::Expected { axis, kind, count })
         .collect();
-    screens.expectations = field
-        .run
-        .expectations
-        .iter()
-        .zip(counts.hits)
+    let expectations = field.run.expectations.iter().zip(counts.hits);
+    screens.expectations = expectations
         .map(|(expectation, hits)| answer::Expectation {
             text: expectation.text.clone(),
             hits,
@@ -207,20 +194,13 @@ impl<'a> Screens<'a> {
         let early = others.early.iter().map(|session| (*session, true));
         for (session, is_early) in odd.chain(early) {
             let occurrence = Occurrence {
-                trail,
-                session,
-                step,
                 difference: Some(self.list(trail, step, (session, others.base), Vec::new())),
-                ..Occurrence::default()
+                ..Occurrence::at(trail, session, step)
             };
             let key = format!("difference: another screen at {words}, {is_early}");
-            let title = || {
-                (
-                    format!("Another screen at step {step}: {words}"),
-                    String::new(),
-                )
-            };
-            let sighted = sightings.add(ClusterKind::Difference, key, occurrence, title);
+            let title = format!("Another screen at step {step}: {words}");
+            let told = || (title, String::new());
+            let sighted = sightings.add(ClusterKind::Difference, key, occurrence, told);
             sighted.is_early = is_early;
         }
         // Whatever follows differs for this.
@@ -247,9 +227,8 @@ impl<'a> Screens<'a> {
                 let count = counts.expected.entry((excuse.name.clone(), fact.kind));
                 *count.or_default() += excuse.sessions.len();
                 for session in &excuse.sessions {
-                    let by = Some(excuse.name.clone());
                     let item = Item {
-                        expected_by: by,
+                        expected_by: Some(excuse.name.clone()),
                         ..look.item(fact, *session)
                     };
                     explained.entry(*session).or_default().push(item);
@@ -283,16 +262,13 @@ impl<'a> Screens<'a> {
             if keys.is_empty() {
                 continue;
             }
-            let bad = |fact: &Fact| fact.bad.contains_key(&session);
-            let is_like = |other: &usize| {
-                let facts = keys.iter().map(|(_, fact)| &facts[*fact]);
-                *other != session
-                    && facts
-                        .clone()
-                        .all(|fact| !fact.bad.contains_key(other) || !bad(fact))
+            let is_unlike = |other: usize| {
+                let mut facts = keys.iter().map(|(_, fact)| &facts[*fact].bad);
+                facts.any(|bad| bad.contains_key(&other) && bad.contains_key(&session))
             };
             let against = field.nearest(session, |other| {
-                elements.looked.iter().any(|(one, _)| *one == other) && is_like(&other)
+                let mut looked = elements.looked.iter();
+                other != session && looked.any(|(one, _)| *one == other) && !is_unlike(other)
             });
             let against = against.or(base).unwrap_or(session);
             let more = explained.remove(&session).unwrap_or_default();
@@ -304,12 +280,9 @@ impl<'a> Screens<'a> {
                 let fact = &facts[place];
                 let item = look.item(fact, session);
                 let occurrence = Occurrence {
-                    trail,
-                    session,
-                    step,
                     nearest: Some(against),
                     difference: Some(at),
-                    ..Occurrence::default()
+                    ..Occurrence::at(trail, session, step)
                 };
                 let title = || (item_title(&item), item_detail(&item));
                 let sighted = sightings.add(ClusterKind::Difference, key, occurrence, title);
@@ -398,7 +371,7 @@ impl<'a> Screens<'a> {
             session,
             against,
             against_step: None,
-            digest: digest(&text.join("\n")),
+            digest: digest(text.join("\n"), 6),
             items,
         });
         self.differences.len() - 1
@@ -503,14 +476,6 @@ fn rank(item: &Item, step: Option<&Step>) -> u8 {
     }
 }
 
-fn digest(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
 /// Whether more of a screen is unlike than alike.
 fn is_another_screen<'a>(
     screens: &Screens<'a>,
@@ -585,24 +550,7 @@ pub(crate) fn item_key(item: &Item) -> String {
         _ => "",
     };
     let name = Texts::default().normal(name);
-    format!("difference:{}:{role}:{name}:{became}", kind_word(*kind))
-}
-
-const fn kind_word(kind: ItemKind) -> &'static str {
-    match kind {
-        ItemKind::Missing => "missing",
-        ItemKind::Added => "added",
-        ItemKind::Name => "name",
-        ItemKind::Value => "value",
-        ItemKind::State => "state",
-        ItemKind::Order => "order",
-        ItemKind::OutOfView => "out_of_view",
-        ItemKind::IntoView => "into_view",
-        ItemKind::Untranslated => "untranslated",
-        ItemKind::RawKey => "raw_key",
-        ItemKind::Matches => "matches",
-        ItemKind::Role => "role",
-    }
+    format!("difference:{kind}:{role}:{name}:{became}")
 }
 
 pub(crate) fn item_title(item: &Item) -> String {
@@ -649,9 +597,8 @@ pub(crate) fn item_detail(item: &Item) -> String {
 }
 
 pub(super) fn step_words(field: &Field<'_>, trail: usize, step: u32) -> String {
-    let steps = field.run.trails[trail].steps.iter();
-    let known = steps.clone().find(|one| one.step == step);
-    known.map_or_else(|| format!("step {step}"), |step| step.text.clone())
+    let known = field.run.trails[trail].text(step);
+    known.map_or_else(|| format!("step {step}"), str::to_owned)
 }
 
 impl<'a> Screens<'a> {

@@ -1,12 +1,13 @@
 //! Steps that took much longer than on cells of the same engine and device.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::field::Field;
 use super::screens::step_words;
 use super::sighting::Sightings;
 use crate::answer::{ClusterKind, Occurrence, Timing};
-use crate::input::{OutcomeKind, StepStatus};
+use crate::input::StepStatus;
+use crate::words::seconds;
 
 /// Fewer cells say nothing of what is usual, unless the slow one was run twice.
 const LEAST_CELLS: usize = 5;
@@ -15,43 +16,46 @@ const LEAST_STRETCHES: usize = 3;
 /// A step has to take so much longer than the median, in milliseconds.
 const LEAST_DIFFERENCE_MS: u64 = 500;
 
+/// The lower middle of these.
+pub(crate) fn median(took: &mut [u64]) -> Option<u64> {
+    took.sort_unstable();
+    took.get(took.len().saturating_sub(1) / 2).copied()
+}
+
+/// Whether so many milliseconds are much longer than the median.
+pub(crate) const fn is_slow(ms: u64, median: u64) -> bool {
+    ms > median * 2 && ms > median + LEAST_DIFFERENCE_MS
+}
+
 pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timing> {
     /// Trail, step, device and engine.
     type Group<'r> = (usize, u32, &'r str, &'r str);
     // Each session with what it took.
     let mut groups: BTreeMap<Group<'_>, Vec<(usize, u64)>> = BTreeMap::new();
     for (place, session) in field.sessions() {
-        if session.outcome != OutcomeKind::Passed && session.outcome != OutcomeKind::Failed {
+        if !session.is_told() {
             continue;
         }
         let cell = field.cell_of(place);
-        let engine = cell
-            .values
-            .get("engine")
-            .or_else(|| cell.facts.get("browser"));
+        let engine = cell.values.get("engine").or(cell.facts.get("browser"));
         let engine = engine.map_or("", String::as_str);
         for step in &session.steps {
             if step.status == StepStatus::Passed {
                 let key = (session.trail, step.step, cell.device.as_str(), engine);
-                groups
-                    .entry(key)
-                    .or_default()
-                    .push((place, step.duration_ms));
+                let group = groups.entry(key).or_default();
+                group.push((place, step.duration_ms));
             }
         }
     }
     let mut timings = Vec::new();
     for ((trail, step, ..), sessions) in groups {
-        let mut sorted: Vec<u64> = sessions.iter().map(|(_, ms)| *ms).collect();
-        sorted.sort_unstable();
-        let Some(&median) = sorted.get((sorted.len().max(1) - 1) / 2) else {
+        let mut times: Vec<u64> = sessions.iter().map(|(_, ms)| *ms).collect();
+        let Some(median) = median(&mut times) else {
             continue;
         };
-        let is_slow = |ms: u64| ms > median * 2 && ms > median + LEAST_DIFFERENCE_MS;
+        let is_slow = |ms: u64| is_slow(ms, median);
         let cell = |place: usize| field.run.sessions[place].cell;
-        let mut cells: Vec<usize> = sessions.iter().map(|(place, _)| cell(*place)).collect();
-        cells.sort_unstable();
-        cells.dedup();
+        let cells: BTreeSet<usize> = sessions.iter().map(|(place, _)| cell(*place)).collect();
         if cells.len() < 2 {
             continue;
         }
@@ -86,22 +90,12 @@ pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timin
                 median_ms: median,
             });
             let words = step_words(field, trail, step);
-            let occurrence = Occurrence {
-                trail,
-                session: place,
-                step,
-                ..Occurrence::default()
-            };
-            sightings.add(
-                ClusterKind::Slow,
-                format!("slow:{trail}:{step}"),
-                occurrence,
-                || {
-                    let seconds = |ms: u64| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100);
-                    let took = format!("took {}, elsewhere {}", seconds(ms), seconds(median));
-                    (format!("Step {step} is slow: {words}"), took)
-                },
-            );
+            let occurrence = Occurrence::at(trail, place, step);
+            let key = format!("slow:{trail}:{step}");
+            sightings.add(ClusterKind::Slow, key, occurrence, || {
+                let took = format!("took {}, elsewhere {}", seconds(ms), seconds(median));
+                (format!("Step {step} is slow: {words}"), took)
+            });
         }
     }
     timings

@@ -11,9 +11,9 @@ use super::sighting::Sightings;
 use crate::answer::{ClusterKind, Noise, Occurrence, PictureBox, Visual, VisualKind};
 use crate::defects::named;
 use crate::input::{Pictures, SeenPicture, Step};
-use crate::picture::{self, Area, Difference, Picture};
+use crate::picture::{self, Album, Area, Difference};
 
-/// Pictures kept decoded; a screen of a phone takes ten megabytes.
+/// Pictures kept decoded.
 const MAX_DECODED: usize = 6;
 
 pub(super) fn compare<'a>(
@@ -22,9 +22,8 @@ pub(super) fn compare<'a>(
     pictures: &mut dyn Pictures,
     sightings: &mut Sightings,
 ) -> (Vec<Visual>, Vec<Noise>) {
-    let mut album = Album {
-        pictures,
-        decoded: Vec::new(),
+    let mut compared = PictureComparisons {
+        album: Album::new(pictures, MAX_DECODED),
         known: BTreeMap::new(),
     };
     let (mut visual, mut noise) = (Vec::new(), Vec::new());
@@ -51,15 +50,13 @@ pub(super) fn compare<'a>(
         {
             continue;
         }
-        let noisy = noises(&mut album, field, step, &sessions);
-        for (cell, boxes) in &noisy {
-            noise.push(Noise {
-                trail,
-                step,
-                cell: *cell,
-                boxes: boxes.clone(),
-            });
-        }
+        let noisy = noises(&mut compared, field, step, &sessions);
+        noise.extend(noisy.iter().map(|(&cell, boxes)| Noise {
+            trail,
+            step,
+            cell,
+            boxes: boxes.clone(),
+        }));
         // The cell nearest to the reference is what the others are compared with.
         let base = sessions.iter().copied().min_by_key(|place| {
             let cell = field.run.sessions[*place].cell;
@@ -83,10 +80,10 @@ pub(super) fn compare<'a>(
                 .filter(|(cell, _)| cells.contains(cell))
                 .flat_map(|(_, boxes)| boxes.iter().copied())
                 .collect();
-            let difference = album.difference(was, is, &masks);
+            let difference = compared.difference(was, is, &masks);
             let Some(told) = field
                 .step(place, step)
-                .and_then(|own| told(&difference, own, is.scale))
+                .and_then(|own| told(difference.as_ref().as_ref(), own, is.scale))
             else {
                 continue;
             };
@@ -99,12 +96,9 @@ pub(super) fn compare<'a>(
             };
             let words = step_words(field, trail, step);
             let occurrence = Occurrence {
-                trail,
-                session: place,
-                step,
                 nearest: Some(base),
                 visual: Some(visual.len()),
-                ..Occurrence::default()
+                ..Occurrence::at(trail, place, step)
             };
             // In the reference's words, or each language has a cluster of its own.
             let element = told.boxes.iter().find_map(|one| one.element.clone());
@@ -125,7 +119,7 @@ pub(super) fn compare<'a>(
 
 /// What differs between repeats of one cell.
 fn noises(
-    album: &mut Album<'_>,
+    compared: &mut PictureComparisons<'_>,
     field: &Field<'_>,
     step: u32,
     sessions: &[usize],
@@ -142,12 +136,10 @@ fn noises(
         let (Some(was), Some(is)) = (seen(base), seen(place)) else {
             continue;
         };
-        let boxes: Vec<[i32; 4]> = match &*album.difference(was, is, &[]) {
-            Compared::Different(Difference::Changed { areas, .. }) => {
-                areas.iter().map(|area| area.at).collect()
-            }
-            Compared::Different(Difference::Shifted { at, .. }) => vec![*at],
-            Compared::Different(Difference::None | Difference::Size) | Compared::Failed => continue,
+        let difference = compared.difference(was, is, &[]);
+        let boxes = difference.as_ref().as_ref().map(Difference::boxes);
+        let Some(boxes) = boxes.filter(|boxes| !boxes.is_empty()) else {
+            continue;
         };
         let known = noisy.entry(cell).or_default();
         known.extend(boxes);
@@ -202,14 +194,14 @@ pub(crate) fn way([right, down]: [i32; 2]) -> String {
 }
 
 /// The result of comparing, as reported; `None` for no difference.
-fn told(compared: &Compared, step: &Step, scale: f64) -> Option<Visual> {
+fn told(difference: Option<&Difference>, step: &Step, scale: f64) -> Option<Visual> {
     let tree = step.tree.as_ref().map(|seen| &*seen.tree);
-    match compared {
-        Compared::Failed => Some(Visual {
+    match difference {
+        None => Some(Visual {
             kind: VisualKind::Failed,
             ..Visual::default()
         }),
-        Compared::Different(difference) => told_difference(difference, tree, scale),
+        Some(difference) => told_difference(difference, tree, scale),
     }
 }
 
@@ -269,51 +261,25 @@ fn smallest(tree: &ScreenTree, at: [i32; 4], scale: f64) -> Option<String> {
         .map(|(_, node)| named(node))
 }
 
-/// Pictures, each read when it is needed.
-struct Album<'a> {
-    pictures: &'a mut dyn Pictures,
-    /// The ones used last.
-    decoded: Vec<(String, Option<Rc<Picture>>)>,
-    known: BTreeMap<Compare, Rc<Compared>>,
+/// Pictures, each pair compared once.
+struct PictureComparisons<'a> {
+    album: Album<'a>,
+    /// Nothing where one of them could not be read.
+    known: BTreeMap<Compare, Rc<Option<Difference>>>,
 }
 
 /// What is compared: two digests, and what is left out.
 type Compare = (String, String, Vec<[i32; 4]>);
 
-/// What comparing came to.
-enum Compared {
-    Different(Difference),
-    /// One of them could not be read.
-    Failed,
-}
-
-impl Album<'_> {
-    fn picture(&mut self, digest: &str) -> Option<Rc<Picture>> {
-        if let Some(at) = self.decoded.iter().position(|(known, _)| known == digest) {
-            let found = self.decoded.remove(at);
-            let picture = found.1.clone();
-            self.decoded.push(found);
-            return picture;
-        }
-        let bytes = self.pictures.bytes(digest);
-        let picture = bytes
-            .and_then(|bytes| Picture::decode(&bytes).ok())
-            .map(Rc::new);
-        if self.decoded.len() >= MAX_DECODED {
-            self.decoded.remove(0);
-        }
-        self.decoded.push((digest.to_owned(), picture.clone()));
-        picture
-    }
-
+impl PictureComparisons<'_> {
     fn difference(
         &mut self,
         was: &SeenPicture,
         is: &SeenPicture,
         masks: &[[i32; 4]],
-    ) -> Rc<Compared> {
+    ) -> Rc<Option<Difference>> {
         if was.digest == is.digest {
-            return Rc::new(Compared::Different(Difference::None));
+            return Rc::new(Some(Difference::None));
         }
         let mut masks = [masks, &was.masked, &is.masked].concat();
         masks.sort_unstable();
@@ -322,10 +288,8 @@ impl Album<'_> {
         if let Some(known) = self.known.get(&key) {
             return Rc::clone(known);
         }
-        let compared = match (self.picture(&was.digest), self.picture(&is.digest)) {
-            (Some(was), Some(is)) => Compared::Different(picture::difference(&was, &is, &key.2)),
-            _ => Compared::Failed,
-        };
+        let pair = (self.album.get(&was.digest)).zip(self.album.get(&is.digest));
+        let compared = pair.map(|(was, is)| picture::difference(&was, &is, &key.2));
         let compared = Rc::new(compared);
         self.known.insert(key, Rc::clone(&compared));
         compared

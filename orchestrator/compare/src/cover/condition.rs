@@ -64,22 +64,21 @@ impl FromStr for Condition {
             };
         }
         // The longer signs first: `<=` begins with `<`.
-        if let Some(rest) = text.strip_prefix("<=") {
-            return number(rest).map(Self::AtMost);
+        let signs: [(&str, fn(f64) -> Self); 4] = [
+            ("<=", Self::AtMost),
+            (">=", Self::AtLeast),
+            ("<", Self::Below),
+            (">", Self::Above),
+        ];
+        for (sign, condition) in signs {
+            if let Some(rest) = text.strip_prefix(sign) {
+                return number(rest).map(condition);
+            }
         }
-        if let Some(rest) = text.strip_prefix(">=") {
-            return number(rest).map(Self::AtLeast);
+        match text {
+            "" => Err(ConditionError::Empty),
+            value => Ok(Self::Is(value.to_owned())),
         }
-        if let Some(rest) = text.strip_prefix('<') {
-            return number(rest).map(Self::Below);
-        }
-        if let Some(rest) = text.strip_prefix('>') {
-            return number(rest).map(Self::Above);
-        }
-        if text.is_empty() {
-            return Err(ConditionError::Empty);
-        }
-        Ok(Self::Is(text.to_owned()))
     }
 }
 

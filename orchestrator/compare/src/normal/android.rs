@@ -2,7 +2,7 @@
 
 use packtrain_drivers::tree::AndroidNode;
 
-use super::{Reading, node};
+use super::{Reading, node, told};
 
 pub(super) fn read(android: &AndroidNode) -> Reading {
     let package = android.package.as_deref().unwrap_or_default();
@@ -42,15 +42,7 @@ pub(super) fn read(android: &AndroidNode) -> Reading {
         (!android.is_enabled, "disabled"),
         (android.is_selected, "selected"),
     ];
-    kept.states = states
-        .into_iter()
-        .filter(|(is, _)| *is)
-        .map(|(_, state)| state.to_owned())
-        .collect();
-    match android.is_visible {
-        true => Reading::Keep(kept),
-        false => Reading::Hidden(kept),
-    }
+    told(kept, states, android.is_visible)
 }
 
 fn role(android: &AndroidNode) -> &'static str {

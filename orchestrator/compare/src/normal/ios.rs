@@ -2,7 +2,7 @@
 
 use packtrain_drivers::tree::IosNode;
 
-use super::{Reading, node};
+use super::{Reading, node, told};
 
 pub(super) fn read(ios: &IosNode, holds_others: bool) -> Reading {
     let kind = ios.element_type.as_deref().unwrap_or_default();
@@ -43,15 +43,7 @@ pub(super) fn read(ios: &IosNode, holds_others: bool) -> Reading {
         (!ios.is_enabled, "disabled"),
         (ios.is_selected, "selected"),
     ];
-    kept.states = states
-        .into_iter()
-        .filter(|(is, _)| *is)
-        .map(|(_, state)| state.to_owned())
-        .collect();
-    match ios.is_visible {
-        true => Reading::Keep(kept),
-        false => Reading::Hidden(kept),
-    }
+    told(kept, states, ios.is_visible)
 }
 
 fn role(kind: &str, ios: &IosNode) -> &'static str {

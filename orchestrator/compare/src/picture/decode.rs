@@ -7,7 +7,7 @@ use png::{ColorType, Decoder, Limits, Transformations};
 use super::Picture;
 
 /// No screen has more pixels; a hostile file may say so.
-const MAX_PIXELS: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_PIXELS: u64 = 64 * 1024 * 1024;
 
 /// Why a file is not a picture.
 #[derive(Debug, thiserror::Error)]

@@ -3,12 +3,10 @@
 use std::io::Cursor;
 
 use image_webp::{ColorType, WebPDecoder, WebPEncoder};
-use sha2::{Digest, Sha256};
 
 use super::Picture;
-
-/// No screen has more pixels; a hostile file may say so.
-const MAX_PIXELS: u64 = 64 * 1024 * 1024;
+use super::decode::MAX_PIXELS;
+use crate::words::digest;
 
 /// Why a picture cannot be kept, or read again.
 #[derive(Debug, thiserror::Error)]
@@ -95,33 +93,19 @@ impl Picture {
 
     /// The first 16 hex digits of the SHA-256 of its size and pixels, however it is packed.
     pub fn digest(&self) -> String {
-        let mut hash = Sha256::new();
-        hash.update(self.width.to_le_bytes());
-        hash.update(self.height.to_le_bytes());
-        hash.update(&self.rgba);
-        let hash = hash.finalize();
-        hash.iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        let [width, height] = [self.width, self.height].map(u32::to_le_bytes);
+        digest([&width[..], &height, &self.rgba].concat(), 8)
     }
 
     /// The same with a part of another of its size: left, top, right, bottom.
     #[must_use]
-    pub fn with_part_of(mut self, other: &Self, [left, top, right, bottom]: [i32; 4]) -> Self {
+    pub fn with_part_of(mut self, other: &Self, part: [i32; 4]) -> Self {
         let is_alike = (self.width, self.height) == (other.width, other.height);
         if !is_alike || !self.is_whole() || !other.is_whole() {
             return self;
         }
-        let within = |edge: i32, most: u32| edge.clamp(0, i32::try_from(most).unwrap_or(i32::MAX));
-        let (left, right) = (within(left, self.width), within(right, self.width));
-        let (top, bottom) = (within(top, self.height), within(bottom, self.height));
-        for y in top..bottom {
-            if left < right {
-                let row = y as usize * self.width as usize;
-                let range = (row + left as usize) * 4..(row + right as usize) * 4;
-                self.rgba[range.clone()].copy_from_slice(&other.rgba[range]);
-            }
+        for range in self.rows_of(part) {
+            self.rgba[range.clone()].copy_from_slice(&other.rgba[range]);
         }
         self
     }

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::answer::{self, Change, ChangeKind, ChangeStatus, RunComparison, Unknown};
+use super::answer::{self, Change, ChangeKind, ChangeStatus, RunComparison};
 use super::baseline::{Baselines, Stored};
 use super::screen::{self, Screen};
 use super::side::{Side, TrailResult, was_observed};
 use super::{names, slow, steps, words};
+use crate::answer::Trail;
 use crate::input::StepStatus;
 use crate::signature;
 
@@ -33,11 +34,7 @@ pub(super) fn compare(
         fail_on: fail_on.to_vec(),
         ..RunComparison::default()
     };
-    let cells: Vec<_> = run
-        .cells
-        .iter()
-        .map(|(place, sessions)| (*place, sessions.clone()))
-        .collect();
+    let cells = run.cells.clone();
     let mut as_before = 0;
     for ((trail, cell), sessions) in &cells {
         let mut looking = Looking {
@@ -189,10 +186,8 @@ impl Looking<'_, '_> {
                         ReferenceRun::Baselines(_) => "no baseline",
                     };
                     let new = Change {
-                        kind: ChangeKind::Visual,
                         status: ChangeStatus::New,
-                        title: of.to_owned(),
-                        ..Change::default()
+                        ..Change::of(ChangeKind::Visual, of)
                     };
                     self.push(new, Some(number), session);
                     continue;
@@ -212,13 +207,11 @@ impl Looking<'_, '_> {
                 is.without_picture();
             }
             let run = self.run.run;
-            let mut values = run.cells[self.cell].facts.clone();
-            values.insert("device".to_owned(), run.cells[self.cell].device.clone());
-            values.extend(run.cells[self.cell].values.clone());
-            let mut compared = {
-                let is_expected = screen::explains(&run.expectations, number, &values);
-                screen::compare(&was, &is, &is_expected)
-            };
+            let values = run.cells[self.cell].all_values();
+            let mut compared = screen::compare(&was, &is, |item| {
+                let mut expected = run.expectations.iter();
+                expected.any(|expected| expected.applies(item, number, &values))
+            });
             if matches!(before, ReferenceRun::Baselines(_)) {
                 // Until it is approved again, it would hide every later change.
                 compared.propose_anew(&was, &is);
@@ -258,14 +251,10 @@ impl Looking<'_, '_> {
         let run = self.run.run;
         let (own, own_trail) = (&run.cells[self.cell], &run.trails[self.trail]);
         let mut trails = base.run.trails.iter();
+        let mut others = trails.clone();
         let trail = trails
             .position(|one| one.path == own_trail.path)
-            .or_else(|| {
-                base.run
-                    .trails
-                    .iter()
-                    .position(|one| one.name == own_trail.name)
-            })
+            .or_else(|| others.position(|one| one.name == own_trail.name))
             .ok_or("the base has no such trail")?;
         let mut found = base.cells.iter().filter(|((other, cell), _)| {
             let cell = &base.run.cells[*cell];
@@ -278,18 +267,12 @@ impl Looking<'_, '_> {
             let why = why.unwrap_or_else(|| "skipped".to_owned());
             return Err(format!("the base says nothing of it: {why}"));
         }
-        let text = |trail: &crate::answer::Trail| -> Vec<String> {
-            trail.steps.iter().map(|step| step.text.clone()).collect()
-        };
+        fn texts(trail: &Trail) -> Vec<&str> {
+            trail.steps.iter().map(|step| step.text.as_str()).collect()
+        }
         let base_trail = &base.run.trails[trail];
-        let (was, is) = (text(base_trail), text(own_trail));
-        let was: Vec<&str> = was.iter().map(String::as_str).collect();
-        let is: Vec<&str> = is.iter().map(String::as_str).collect();
-        let aligned = steps::align(&was, &is);
-        let steps = own_trail
-            .steps
-            .iter()
-            .zip(aligned)
+        let aligned = steps::align(&texts(base_trail), &texts(own_trail));
+        let steps = (own_trail.steps.iter().zip(aligned))
             .filter_map(|(step, other)| Some((step.step, base_trail.steps.get(other?)?.step)));
         Ok(Counterpart {
             trail,
@@ -325,96 +308,70 @@ impl Looking<'_, '_> {
     }
 
     fn outcome(&mut self, was: &TrailResult, is: &TrailResult, session: usize) {
-        let change = |title: String, status, step: u32, detail: &str| {
-            let change = Change {
-                kind: ChangeKind::Outcome,
-                status,
-                title,
-                detail: detail.to_owned(),
-                ..Change::default()
-            };
-            (change, Some(step))
-        };
-        let same = |one: &str, other: &str| {
-            let cell = &self.run.run.cells[self.cell];
-            signature::of(one, cell) == signature::of(other, cell)
-        };
-        let (change, step) = match (was, is) {
-            (TrailResult::Failed { message: was, .. }, TrailResult::Failed { step, message }) => {
-                if same(was, message) {
+        use TrailResult::{Failed, Flaky, Passed, Unknown};
+        let (words, step, message, detail) = match (was, is) {
+            (Failed { message: was, .. }, Failed { step, message }) => {
+                let cell = &self.run.run.cells[self.cell];
+                if signature::of(was, cell) == signature::of(message, cell) {
                     return;
                 }
-                let title = format!("fails another way: {}", signature::title(message).0);
-                change(
-                    title,
-                    ChangeStatus::Changed,
-                    *step,
-                    &format!("before: {was}"),
-                )
+                let detail = format!("before: {was}");
+                ("fails another way", Some(*step), message, detail)
             }
-            (_, TrailResult::Failed { step, message }) => {
-                let word = match self.answer.base {
+            (_, Failed { step, message }) => {
+                let words = match self.answer.base {
                     Some(_) => "newly failing",
                     None => "fails",
                 };
-                let title = format!("{word}: {}", signature::title(message).0);
-                change(title, ChangeStatus::Changed, *step, message)
+                (words, Some(*step), message, message.clone())
             }
-            (TrailResult::Passed, TrailResult::Flaky { step, message }) => {
-                let title = format!("newly flaky: {}", signature::title(message).0);
-                change(title, ChangeStatus::Changed, *step, message)
+            (Passed, Flaky { step, message }) => {
+                ("newly flaky", Some(*step), message, message.clone())
             }
-            (TrailResult::Failed { .. }, TrailResult::Flaky { step, message }) => {
-                let title = format!("still fails at times: {}", signature::title(message).0);
-                change(title, ChangeStatus::Changed, *step, message)
-            }
-            (TrailResult::Failed { message, .. }, TrailResult::Passed)
-            | (TrailResult::Flaky { message, .. }, TrailResult::Passed) => {
-                let word = if matches!(was, TrailResult::Flaky { .. }) {
-                    "no more flaky"
-                } else {
-                    "newly fixed"
-                };
-                let title = format!("{word}: {}", signature::title(message).0);
-                (
-                    Change {
-                        step: None,
-                        ..change(title, ChangeStatus::Fixed, 0, "").0
-                    },
-                    None,
-                )
-            }
-            (TrailResult::Unknown | TrailResult::Passed, _) | (_, TrailResult::Unknown) => return,
-            (TrailResult::Flaky { .. }, TrailResult::Flaky { .. }) => return,
+            (Failed { .. }, Flaky { step, message }) => (
+                "still fails at times",
+                Some(*step),
+                message,
+                message.clone(),
+            ),
+            (Failed { message, .. }, Passed) => ("newly fixed", None, message, String::new()),
+            (Flaky { message, .. }, Passed) => ("no more flaky", None, message, String::new()),
+            (Unknown | Passed, _) | (_, Unknown) | (Flaky { .. }, Flaky { .. }) => return,
+        };
+        let title = format!("{words}: {}", signature::title(message).0);
+        let change = Change {
+            status: match step {
+                Some(_) => ChangeStatus::Changed,
+                None => ChangeStatus::Fixed,
+            },
+            detail,
+            ..Change::of(ChangeKind::Outcome, title)
         };
         self.push(change, step, session);
     }
 
     fn push(&mut self, change: Change, step: Option<u32>, session: usize) {
         let trail = &self.run.run.trails[self.trail];
-        let of_step = |text: &str| text.to_owned();
         self.answer.changes.push(Change {
             trail: trail.name.clone(),
             path: trail.path.clone(),
-            cell: self.run.cell_name(self.cell),
+            cell: self.run.run.cells[self.cell].id(),
             session: self.run.run.sessions[session].id.clone(),
             step,
-            step_id: step.map_or_else(String::new, |step| {
-                of_step(self.run.step_id(self.trail, step))
-            }),
-            text: step.map_or_else(String::new, |step| of_step(self.run.text(self.trail, step))),
+            step_id: step
+                .map_or("", |step| self.run.step_id(self.trail, step))
+                .to_owned(),
+            text: step
+                .map_or("", |step| self.run.text(self.trail, step))
+                .to_owned(),
             place: session,
             ..change
         });
     }
 
     fn unknown(&mut self, step: Option<u32>, why: String) {
-        self.answer.not_compared.push(Unknown {
-            trail: self.run.run.trails[self.trail].name.clone(),
-            cell: self.run.cell_name(self.cell),
-            step,
-            why,
-        });
+        let unknown = self.run.unknown(self.trail, self.cell, step, why);
+        self.answer.not_compared.push(unknown);
     }
 }
 
@@ -431,9 +388,8 @@ fn gone(base: &Side<'_>, run: &Side<'_>) -> (Vec<String>, usize) {
     for (place, trail) in base.run.trails.iter().enumerate() {
         let cells = base.cells.keys().filter(|(one, _)| *one == place);
         let mut trails = run.run.trails.iter();
-        let is =
-            |other: &&crate::answer::Trail| other.path == trail.path || other.name == trail.name;
-        let Some(at) = trails.position(|other| is(&other)) else {
+        let is = |other: &Trail| other.path == trail.path || other.name == trail.name;
+        let Some(at) = trails.position(is) else {
             gone.push(trail.name.clone());
             count += cells.count();
             continue;
@@ -451,7 +407,7 @@ fn gone(base: &Side<'_>, run: &Side<'_>) -> (Vec<String>, usize) {
             };
             if !cells.any(is_own) {
                 count += 1;
-                gone.push(format!("{} on {}", trail.name, base.cell_name(*cell)));
+                gone.push(format!("{} on {}", trail.name, own.id()));
             }
         }
     }

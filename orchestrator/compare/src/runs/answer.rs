@@ -153,6 +153,17 @@ pub struct Change {
     pub place: usize,
 }
 
+impl Change {
+    /// A change that is called something.
+    pub(super) fn of(kind: ChangeKind, title: impl Into<String>) -> Self {
+        Self {
+            kind,
+            title: title.into(),
+            ..Self::default()
+        }
+    }
+}
+
 /// What could not be compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unknown {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use packtrain_model::screen::ScreenTree;
-use sha2::{Digest, Sha256};
 
 use super::answer::{ChangeKind, RunComparison, Unknown};
 use super::baseline::{Baselines, Entry, Stored};
@@ -14,6 +13,7 @@ use super::side::{Side, TrailResult};
 use crate::align::Texts;
 use crate::input::{Pictures, Run};
 use crate::picture::Picture;
+use crate::words;
 
 /// What to approve; everything that differs when it says nothing.
 #[derive(Debug, Clone, Default)]
@@ -95,19 +95,11 @@ pub fn plan(
     for ((session, step), changes) in places {
         let (trail, cell) = (run.sessions[session].trail, run.sessions[session].cell);
         let why = changes.iter().map(|change| change.title.clone()).collect();
-        match approval(
-            &mut side,
-            baselines,
-            (session, step),
-            &changes,
-            &selection.boxes,
-        ) {
-            Err(why) => plan.refusals.push(Unknown {
-                trail: run.trails[trail].name.clone(),
-                cell: side.cell_name(cell),
-                step: Some(step),
-                why,
-            }),
+        let found = (session, step);
+        match approval(&mut side, baselines, found, &changes, &selection.boxes) {
+            Err(why) => plan
+                .refusals
+                .push(side.unknown(trail, cell, Some(step), why)),
             Ok(approval) => {
                 let place = (
                     approval.path.clone(),
@@ -116,15 +108,12 @@ pub fn plan(
                 );
                 match written.get(&place) {
                     Some(other) if plan.approvals[*other].entry == approval.entry => (),
-                    Some(other) => plan.refusals.push(Unknown {
-                        trail: run.trails[trail].name.clone(),
-                        cell: approval.cell,
-                        step: Some(step),
-                        why: format!(
-                            "{} has the same baseline and looks different",
-                            plan.approvals[*other].cell
-                        ),
-                    }),
+                    Some(other) => {
+                        let other = &plan.approvals[*other].cell;
+                        let why = format!("{other} has the same baseline and looks different");
+                        let refusal = side.unknown(trail, cell, Some(step), why);
+                        plan.refusals.push(refusal);
+                    }
                     None => {
                         written.insert(place, plan.approvals.len());
                         plan.approvals.push(Approval { why, ..approval });
@@ -137,18 +126,14 @@ pub fn plan(
 }
 
 fn is_wanted(run: &Run, cell: usize, selection: &Selection) -> bool {
-    let cell = &run.cells[cell];
-    let value = |name: &str| match name {
-        "device" => Some(cell.device.as_str()),
-        name => cell
-            .values
-            .get(name)
-            .or_else(|| cell.facts.get(name))
-            .map(String::as_str),
-    };
+    let known = run.cells[cell].all_values();
     let mut wanted = selection.cells.iter();
     selection.cells.is_empty()
-        || wanted.any(|values| values.iter().all(|(name, one)| value(name) == Some(one)))
+        || wanted.any(|values| {
+            values
+                .iter()
+                .all(|(name, one)| known.get(name) == Some(one))
+        })
 }
 
 /// Cells that must not become a baseline as a whole.
@@ -171,12 +156,7 @@ fn refuse(side: &Side<'_>, selection: &Selection, plan: &mut Plan) -> BTreeSet<(
             (None, TrailResult::Passed | TrailResult::Unknown) => continue,
         };
         refused.insert((*trail, *cell));
-        plan.refusals.push(Unknown {
-            trail: side.run.trails[*trail].name.clone(),
-            cell: side.cell_name(*cell),
-            step: None,
-            why,
-        });
+        plan.refusals.push(side.unknown(*trail, *cell, None, why));
     }
     refused
 }
@@ -206,15 +186,10 @@ fn approval(
     let session = &run.sessions[place];
     let (trail, cell) = (session.trail, session.cell);
     let sessions = side.cells.get(&(trail, cell)).cloned().unwrap_or_default();
-    match side.noise(&sessions, step) {
-        Err(why) => return Err(why.to_owned()),
-        Ok(noise) => {
-            if let Some([left, top, right, bottom]) = noise.first() {
-                return Err(format!(
-                    "noisy: its repeats differ at {left},{top},{right},{bottom}; a mask leaves that out"
-                ));
-            }
-        }
+    if let Some([left, top, right, bottom]) = side.noise(&sessions, step)?.first() {
+        return Err(format!(
+            "noisy: its repeats differ at {left},{top},{right},{bottom}; a mask leaves that out"
+        ));
     }
     let seen = side.step(place, step).ok_or("the step was not reached")?;
     let screen = side.screen(place, seen).ok_or("no screen was recorded")?;
@@ -238,16 +213,13 @@ fn approval(
         return Err(why.to_owned());
     }
     // What a session remembers differs from run to run; its names do not.
-    let memory = session.memory.iter();
-    let texts = Texts::new(memory.map(|(name, value)| (name.as_str(), value.as_str())));
+    let texts = Texts::new(&session.memory);
     let tree = screen.tree.as_deref();
     let mut tree = tree.map(|tree| Arc::new(without_memory(tree, &texts)));
     let mut defects = screen.defects;
     let (mut picture, mut parts) = ((*now).clone(), Vec::new());
     if !boxes.is_empty() {
-        let mut visual = changes
-            .iter()
-            .filter(|change| change.kind == ChangeKind::Visual);
+        let mut visual = changes.iter().filter(|one| one.kind == ChangeKind::Visual);
         let visual = visual.find(|change| !change.boxes.is_empty());
         let visual = visual.ok_or("it has no boxes to choose from")?;
         let before = before.ok_or("no baseline to keep the rest of")?;
@@ -282,7 +254,7 @@ fn approval(
         path,
         step_id,
         text: side.text(trail, step).to_owned(),
-        cell: side.cell_name(cell),
+        cell: run.cells[cell].id(),
         key,
         picture,
         tree,
@@ -308,18 +280,11 @@ fn without_memory(tree: &ScreenTree, texts: &Texts) -> ScreenTree {
 
 /// The first 16 hex digits of the SHA-256 of a tree's JSON.
 fn digest(tree: &ScreenTree) -> String {
-    let json = serde_json::to_vec(tree).unwrap_or_default();
-    let hash = Sha256::digest(&json);
-    hash.iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    words::digest(serde_json::to_vec(tree).unwrap_or_default(), 8)
 }
 
 /// Whether a comparison has a change that says this letter.
 pub fn has_letter(compared: &RunComparison, letter: &str) -> bool {
-    compared
-        .changes
-        .iter()
-        .any(|change| change.letter == letter)
+    let mut changes = compared.changes.iter();
+    changes.any(|change| change.letter == letter)
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::compare::slow::median;
+
 /// Runs that say what is usual.
 const USUAL: usize = 5;
 
@@ -127,7 +129,6 @@ pub fn histories(newest_first: &[Past]) -> Vec<History> {
         let newest = told.first().filter(|past| !failed(past));
         let before = told.iter().skip(1).filter(|past| !failed(past)).take(USUAL);
         let mut before: Vec<u64> = before.map(|past| past.duration_ms).collect();
-        before.sort_unstable();
         let flaky = count(PastOutcome::Flaky);
         History {
             trail: trail.to_owned(),
@@ -138,7 +139,7 @@ pub fn histories(newest_first: &[Past]) -> Vec<History> {
             flaky,
             flake_rate: flaky as f64 / told.len().max(1) as f64,
             newest_ms: newest.map(|past| past.duration_ms),
-            median_ms: before.get(before.len().saturating_sub(1) / 2).copied(),
+            median_ms: median(&mut before),
             newest: told
                 .first()
                 .map_or_else(String::new, |past| past.run.clone()),

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use packtrain_drivers::known_axis;
-use sha2::{Digest, Sha256};
 
 use crate::input::Cell;
+use crate::words::digest;
 
 /// The longest name of a step, in characters.
 const MAX_STEP: usize = 48;
@@ -93,9 +93,5 @@ pub fn is_another_major(was: &str, is: &str) -> bool {
 }
 
 fn hash(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter()
-        .take(3)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    digest(text, 3)
 }

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use packtrain_drivers::Defect;
 use packtrain_model::screen::{NOTATION, ScreenTree};
 
 use super::answer::{Change, ChangeKind, ChangeStatus};
 use super::names::is_another_major;
-use crate::align::{self, Alignment, Expectation, Prepared, Texts};
+use crate::align::{self, Alignment, Prepared, Texts};
 use crate::answer::{Item, ItemKind, Visual, VisualKind};
 use crate::compare::screens::{alike, is_another, item_detail, item_title};
 use crate::compare::visual::{told_difference, way};
@@ -47,9 +46,6 @@ impl Screen<'_> {
 /// Why a screen whose tree is lost cannot be compared.
 pub(super) const UNREADABLE: &str = "its screen cannot be read";
 
-/// What is expected to differ in a cell at a step.
-pub(super) type IsExpected<'a> = &'a dyn Fn(&Item) -> bool;
-
 /// What comparing two screens came to.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
@@ -66,56 +62,34 @@ impl Compared {
         let is_told = (self.changes.iter()).any(|change| change.kind == ChangeKind::Tree);
         let notations = Notations::of(was.tree.as_deref(), is.tree.as_deref());
         let detail = notations.differ().filter(|_| !is_told);
+        let title = "what the screen holds was approved in an older notation";
         self.changes.extend(detail.map(|detail| Change {
-            kind: ChangeKind::Tree,
             status: ChangeStatus::Proposed,
-            title: "what the screen holds was approved in an older notation".to_owned(),
             detail,
-            ..Change::default()
+            ..Change::of(ChangeKind::Tree, title)
         }));
     }
 }
 
-/// A defect as a sentence.
-pub(super) fn defect(defect: &Defect) -> String {
-    let other = defect.other.as_deref().map(|other| format!(" {other}"));
-    let Defect { kind, element, .. } = defect;
-    format!("{element} {}{}", kind.words(), other.unwrap_or_default())
-}
-
-/// Whether an entry of `expect` explains a difference.
-pub(super) fn explains<'a>(
-    expectations: &'a [Expectation],
-    step: u32,
-    values: &'a std::collections::BTreeMap<String, String>,
-) -> impl Fn(&Item) -> bool + 'a {
-    move |item| {
-        let mut expectations = expectations.iter();
-        expectations.any(|expectation| expectation.applies(item, step, values))
-    }
-}
-
-pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected<'_>) -> Compared {
+/// Compares two screens; what is expected to differ is no news.
+pub(super) fn compare(
+    was: &Screen<'_>,
+    is: &Screen<'_>,
+    is_expected: impl Fn(&Item) -> bool,
+) -> Compared {
     let mut compared = Compared::default();
-    let prepared = |screen: &Screen<'_>| {
-        let memory = screen.memory.iter();
-        Texts::new(memory.map(|(name, value)| (name.as_str(), value.as_str())))
-    };
     let mut moves = Vec::new();
     let notations = Notations::of(was.tree.as_deref(), is.tree.as_deref());
     match (&was.tree, &is.tree) {
         _ if notations.unlike().is_some() => compared.unknown.extend(notations.unlike()),
         (Some(before), Some(now)) => {
-            let one = Prepared::new(before, &prepared(was));
-            let other = Prepared::new(now, &prepared(is));
+            let one = Prepared::new(before, &Texts::new(was.memory));
+            let other = Prepared::new(now, &Texts::new(is.memory));
             let alignment = align::align(&one, &other);
             compared.is_another = is_another(alike(before, now, &alignment));
             if compared.is_another {
-                compared.changes.push(Change {
-                    kind: ChangeKind::Tree,
-                    title: "another screen".to_owned(),
-                    ..Change::default()
-                });
+                let change = Change::of(ChangeKind::Tree, "another screen");
+                compared.changes.push(change);
             } else {
                 let items = align::differences(&one, &other, &alignment);
                 let news = items.iter().filter(|item| !is_expected(item));
@@ -136,13 +110,9 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
             compared.unknown.extend(missing(has, lost, never));
         }
     }
-    for defect in is.defects.iter().filter(|one| !was.defects.contains(one)) {
-        compared.changes.push(Change {
-            kind: ChangeKind::Defect,
-            title: defect.clone(),
-            ..Change::default()
-        });
-    }
+    let new = is.defects.iter().filter(|one| !was.defects.contains(one));
+    let new = new.map(|defect| Change::of(ChangeKind::Defect, defect));
+    compared.changes.extend(new);
     // Trees and defects are read by one notation.
     if let Some(detail) = notations.differ() {
         // What follows is not known to differ for this.
@@ -157,10 +127,8 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
     }
     for defect in was.defects.iter().filter(|one| !is.defects.contains(one)) {
         compared.changes.push(Change {
-            kind: ChangeKind::Defect,
             status: ChangeStatus::Fixed,
-            title: format!("no more: {defect}"),
-            ..Change::default()
+            ..Change::of(ChangeKind::Defect, format!("no more: {defect}"))
         });
     }
     match (&was.picture, &is.picture) {
@@ -273,14 +241,13 @@ fn told(item: &Item) -> Change {
         | ItemKind::Matches
         | ItemKind::Role => item_title(item),
     };
+    let detail = match (&item.was, &item.is) {
+        (Some(_), Some(_)) => item_detail(item),
+        _ => String::new(),
+    };
     Change {
-        kind: ChangeKind::Tree,
-        title,
-        detail: match (&item.was, &item.is) {
-            (Some(_), Some(_)) => item_detail(item),
-            _ => String::new(),
-        },
-        ..Change::default()
+        detail,
+        ..Change::of(ChangeKind::Tree, title)
     }
 }
 
@@ -324,11 +291,8 @@ fn moved(was: &ScreenTree, is: &ScreenTree, alignment: &Alignment) -> Vec<Move> 
 
 /// A difference of pictures in words, with the elements that moved.
 fn seen(visual: Visual, moves: &[Move], screen: &Screen<'_>) -> Change {
-    let scale = if screen.scale > 0.0 {
-        screen.scale
-    } else {
-        1.0
-    };
+    let scale = Some(screen.scale).filter(|scale| *scale > 0.0);
+    let scale = scale.unwrap_or(1.0);
     let in_pixels = |value: i32| (f64::from(value) * scale).round() as i32;
     let several = |elements: &[&str]| match elements {
         [] => "the screen".to_owned(),
@@ -398,12 +362,10 @@ fn seen(visual: Visual, moves: &[Move], screen: &Screen<'_>) -> Change {
         (VisualKind::Failed, _) => "the picture cannot be compared".to_owned(),
     };
     Change {
-        kind: ChangeKind::Visual,
-        title,
         shift,
         pixels: Some(visual.pixels),
         boxes: visual.boxes,
-        ..Change::default()
+        ..Change::of(ChangeKind::Visual, title)
     }
 }
 
@@ -416,10 +378,14 @@ fn visual_detail(visual: &Visual, was: &Screen<'_>, is: &Screen<'_>) -> String {
             };
             format!("was {}, is {}", size(was), size(is))
         }
-        VisualKind::Shifted | VisualKind::Changed | VisualKind::Failed => match visual.pixels {
-            1 => "1 pixel differs".to_owned(),
-            several => format!("{several} pixels differ"),
-        },
+        VisualKind::Shifted | VisualKind::Changed | VisualKind::Failed => {
+            let verb = if visual.pixels == 1 {
+                "pixel differs"
+            } else {
+                "pixels differ"
+            };
+            format!("{} {verb}", visual.pixels)
+        }
     };
     if was.engine == is.engine {
         return pixels;

@@ -2,20 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
+use super::answer::Unknown;
 use super::names;
-use super::screen::{Screen, defect};
+use super::screen::Screen;
+use crate::defects::sentence;
 use crate::input::{OutcomeKind, Pictures, Run, Session, Step, StepStatus};
-use crate::picture::{self, Difference, Picture};
+use crate::picture::{self, Album, Difference};
 
-/// Pictures kept decoded; a screen of a phone takes ten megabytes.
+/// Pictures kept decoded.
 const MAX_DECODED: usize = 4;
 
 pub(super) struct Side<'a> {
     pub(super) run: &'a Run,
-    pictures: &'a mut dyn Pictures,
-    decoded: Vec<(String, Option<Rc<Picture>>)>,
+    pictures: Album<'a>,
     /// The sessions of each trail in each cell.
     pub(super) cells: BTreeMap<(usize, usize), Vec<usize>>,
     /// The names of each trail's steps.
@@ -41,35 +41,32 @@ pub(super) enum TrailResult {
 
 impl<'a> Side<'a> {
     pub(super) fn new(run: &'a Run, pictures: &'a mut dyn Pictures) -> Self {
-        let mut cells: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-        for (place, session) in run.sessions.iter().enumerate() {
-            // What points nowhere is left out.
-            if session.cell < run.cells.len() && session.trail < run.trails.len() {
-                let cell = cells.entry((session.trail, session.cell));
-                cell.or_default().push(place);
-            }
-        }
         let step_ids = run.trails.iter().map(|trail| {
             let texts = trail.steps.iter().map(|step| step.text.as_str());
             names::step_ids(texts)
         });
         Self {
             run,
-            pictures,
-            decoded: Vec::new(),
-            cells,
+            pictures: Album::new(pictures, MAX_DECODED),
+            cells: run.by_cell(),
             step_ids: step_ids.collect(),
         }
     }
 
-    /// `web/desktop locale=de-DE`.
-    pub(super) fn cell_name(&self, cell: usize) -> String {
-        let cell = &self.run.cells[cell];
-        let values = cell
-            .values
-            .iter()
-            .map(|(axis, value)| format!(" {axis}={value}"));
-        format!("{}{}", cell.device, values.collect::<String>())
+    /// Something of a cell of a trail that could not be compared.
+    pub(super) fn unknown(
+        &self,
+        trail: usize,
+        cell: usize,
+        step: Option<u32>,
+        why: String,
+    ) -> Unknown {
+        Unknown {
+            trail: self.run.trails[trail].name.clone(),
+            cell: self.run.cells[cell].id(),
+            step,
+            why,
+        }
     }
 
     pub(super) fn step_id(&self, trail: usize, step: u32) -> &str {
@@ -79,14 +76,11 @@ impl<'a> Side<'a> {
     }
 
     pub(super) fn text(&self, trail: usize, step: u32) -> &'a str {
-        let mut steps = self.run.trails[trail].steps.iter();
-        let step = steps.find(|one| one.step == step);
-        step.map_or("", |step| step.text.as_str())
+        self.run.trails[trail].text(step).unwrap_or_default()
     }
 
     pub(super) fn step(&self, session: usize, step: u32) -> Option<&'a Step> {
-        let mut steps = self.run.sessions[session].steps.iter();
-        steps.find(|one| one.step == step)
+        self.run.sessions[session].step(step)
     }
 
     /// How a trail went, and the session that stands for its repeats: one that passed, if there is.
@@ -99,9 +93,8 @@ impl<'a> Side<'a> {
             let mut sessions = sessions.iter();
             sessions.find(|place| of(place).outcome == OutcomeKind::Passed)
         });
-        let failed = sessions
-            .iter()
-            .find(|place| of(place).outcome == OutcomeKind::Failed);
+        let mut all = sessions.iter();
+        let failed = all.find(|place| of(place).outcome == OutcomeKind::Failed);
         let earlier = sessions.iter().find_map(|place| of(place).earlier.as_ref());
         let failure = failed.map(|place| failure(of(place)));
         let flake = failure.clone();
@@ -132,10 +125,7 @@ impl<'a> Side<'a> {
                 OutcomeKind::Cancelled => "cancelled",
                 OutcomeKind::Unfinished => "cut short",
             };
-            Some(match session.why.as_str() {
-                "" => word.to_owned(),
-                why => format!("{word}: {why}"),
-            })
+            Some(session.with_why(word))
         };
         let sessions = sessions.iter().map(|place| &self.run.sessions[*place]);
         sessions.filter_map(told).collect()
@@ -148,32 +138,18 @@ impl<'a> Side<'a> {
         }
         let own = &self.run.sessions[session];
         let seen = step.picture.as_ref();
-        let picture = seen.and_then(|seen| self.picture(&seen.digest));
+        let picture = seen.and_then(|seen| self.pictures.get(&seen.digest));
         Some(Screen {
             engine: Cow::Borrowed(self.run.cells[own.cell].engine.as_str()),
             masks: seen.map(|seen| seen.masked.clone()).unwrap_or_default(),
             scale: seen.map_or(1.0, |seen| seen.scale),
-            defects: step.defects.iter().map(defect).collect(),
+            defects: step.defects.iter().map(sentence).collect(),
             tree: step.tree.as_ref().map(|seen| seen.tree.clone()),
             is_tree_lost: step.is_unreadable,
             memory: &own.memory,
             is_picture_lost: seen.is_some() && picture.is_none(),
             picture,
         })
-    }
-
-    fn picture(&mut self, digest: &str) -> Option<Rc<Picture>> {
-        if let Some((_, known)) = self.decoded.iter().find(|(known, _)| known == digest) {
-            return known.clone();
-        }
-        let bytes = self.pictures.bytes(digest);
-        let picture = bytes.and_then(|bytes| Picture::decode(&bytes).ok());
-        let picture = picture.map(Rc::new);
-        if self.decoded.len() >= MAX_DECODED {
-            self.decoded.remove(0);
-        }
-        self.decoded.push((digest.to_owned(), picture.clone()));
-        picture
     }
 
     /// What differs between the repeats of a cell at a step, in pixels, or why that is not known.
@@ -194,18 +170,15 @@ impl<'a> Side<'a> {
         };
         for other in rest.iter().filter(|other| other.digest != first.digest) {
             let masks = [first.masked.as_slice(), &other.masked].concat();
-            let pair = (self.picture(&first.digest), self.picture(&other.digest));
-            let (Some(was), Some(is)) = pair else {
+            let pictures = [first, other].map(|seen| self.pictures.get(&seen.digest));
+            let [Some(was), Some(is)] = pictures else {
                 return Err("a picture of its repeats cannot be read");
             };
-            match picture::difference(&was, &is, &masks) {
-                Difference::Changed { areas, .. } => noise.extend(areas.iter().map(|one| one.at)),
-                Difference::Shifted { at, .. } => noise.push(at),
-                Difference::Size => {
-                    return Err("pictures of its repeats are not equally large");
-                }
-                Difference::None => (),
+            let difference = picture::difference(&was, &is, &masks);
+            if difference == Difference::Size {
+                return Err("pictures of its repeats are not equally large");
             }
+            noise.extend(difference.boxes());
         }
         noise.sort_unstable();
         noise.dedup();

@@ -3,12 +3,12 @@
 use super::answer::{Change, ChangeKind};
 use super::names::engine;
 use super::side::Side;
+use crate::compare::slow::{is_slow, median};
 use crate::input::StepStatus;
+use crate::words::seconds;
 
 /// Fewer sessions say nothing of what is usual, unless the slow one was repeated.
 const LEAST_SESSIONS: usize = 5;
-/// A step has to take so much longer than the median, in milliseconds.
-const LEAST_DIFFERENCE_MS: u64 = 500;
 
 /// Whether a step that passed in all these sessions takes much longer than in the earlier run.
 pub(super) fn compare(
@@ -28,30 +28,21 @@ pub(super) fn compare(
             && engine(&cell.engine) == engine(&own.engine)
             && of("engine");
         if *trail == base_trail && is_alike {
-            before.extend(
-                places
-                    .iter()
-                    .filter_map(|place| took(base, *place, base_step)),
-            );
+            let places = places.iter();
+            before.extend(places.filter_map(|place| took(base, *place, base_step)));
         }
     }
-    before.sort_unstable();
-    let median = *before.get((before.len().max(1) - 1) / 2)?;
-    let now: Vec<u64> = sessions
-        .iter()
-        .filter_map(|place| took(run, *place, step))
-        .collect();
+    let median = median(&mut before)?;
+    let now = sessions.iter().filter_map(|place| took(run, *place, step));
+    let now: Vec<u64> = now.collect();
     let fastest = *now.iter().min()?;
     // A repeat that was fast says that the other was an accident.
-    let is_slow = fastest > median * 2 && fastest > median + LEAST_DIFFERENCE_MS;
+    let is_slow = is_slow(fastest, median);
     let is_known = before.len() >= LEAST_SESSIONS || now.len() > 1;
-    let seconds = |ms: u64| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100);
     (is_slow && is_known).then(|| Change {
-        kind: ChangeKind::Time,
-        title: "is slower".to_owned(),
         detail: format!("took {}, before {}", seconds(fastest), seconds(median)),
         was_ms: Some(median),
         is_ms: Some(fastest),
-        ..Change::default()
+        ..Change::of(ChangeKind::Time, "is slower")
     })
 }

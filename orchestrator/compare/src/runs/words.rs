@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::answer::{Change, ChangeStatus, RunComparison};
-use crate::letter;
+use crate::{letter, words};
 
 /// Gives equal changes one letter, worst first.
 pub(super) fn letters(changes: &mut [Change]) {
@@ -39,15 +39,11 @@ pub(super) fn letters(changes: &mut [Change]) {
 /// `3 of 4 cells are as before. 1 change, 1 new screen, 2 not compared.`
 pub(super) fn sentence(answer: &RunComparison, as_before: usize) -> String {
     let gone = answer.cells_gone;
-    let plural = |count: usize, one: &str, many: &str| match count {
-        1 => format!("1 {one}"),
-        several => format!("{several} {many}"),
-    };
     let before = match answer.base {
         Some(_) => "as before",
         None => "as approved",
     };
-    let mut words = match (as_before, answer.cells) {
+    let mut sentence = match (as_before, answer.cells) {
         (_, 0) => "Nothing could be compared.".to_owned(),
         (alike, rest) if gone > 0 => {
             let all = rest + gone;
@@ -84,10 +80,10 @@ pub(super) fn sentence(answer: &RunComparison, as_before: usize) -> String {
     ];
     let parts = parts.iter().filter(|(count, ..)| *count > 0);
     let parts: Vec<String> = parts
-        .map(|(count, one, many)| plural(*count, one, many))
+        .map(|(number, one, many)| words::count(*number, one, many))
         .collect();
     if !parts.is_empty() {
-        words += &format!(" {}.", parts.join(", "));
+        sentence += &format!(" {}.", parts.join(", "));
     }
-    words
+    sentence
 }

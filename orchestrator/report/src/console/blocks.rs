@@ -143,10 +143,9 @@ fn differences(comparison: &Comparison, layout: Layout) -> String {
             format!("  {letter}  {}\n", wording::one_line(&said))
         })
         .collect();
-    if lines.len() > MOST_DIFFERENCES {
-        let more = lines.len() - MOST_DIFFERENCES;
+    if let Some(more) = wording::more(lines.len(), MOST_DIFFERENCES) {
         lines.truncate(MOST_DIFFERENCES);
-        lines.push(format!("  and {more} more in the report\n"));
+        lines.push(format!("  {more} in the report\n"));
     }
     match lines.is_empty() {
         true => String::new(),
@@ -166,8 +165,7 @@ pub fn flaky(view: &RunView, names: &Names<'_>, layout: Layout) -> String {
             session.attempts.len(),
             wording::duration(session.retry_cost()),
         ));
-        let before = session.attempts.len().saturating_sub(1);
-        for attempt in &session.attempts[..before] {
+        for attempt in session.earlier() {
             text.push_str(&layout.dim(&format!("    attempt {}: ", attempt.number.0)));
             text.push_str(&attempt_trouble(attempt));
             text.push('\n');

@@ -34,29 +34,21 @@ pub fn failures(view: &RunView, names: &Names<'_>, layout: Layout) -> String {
     let mut text = "Failures:\n".to_owned();
     for (trail, session) in failed.iter().take(MOST_FAILURES) {
         let step = session.last().and_then(AttemptView::first_bad_step);
-        let status = step
-            .map(|step| &step.status)
-            .filter(|status| status.message().is_some())
-            .unwrap_or(&session.status);
-        let message = status.message().unwrap_or_default();
+        let message = session.said().message().unwrap_or_default();
         text.push_str(&format!(
             "  {} {} on {}{}: {}\n",
             layout.sign(session.mark()),
             layout.bold(&wording::one_line(&trail.summary.title)),
             names.get(session),
-            step.map_or_else(String::new, |step| format!(
-                ", {}",
-                wording::step(step.step)
-            )),
+            step.map_or_else(String::new, |one| format!(", {}", wording::step(one.step))),
             wording::cut(&wording::one_line(&message), MOST_WORDS),
         ));
         let command = again(view, trail, session);
         text.push_str(&layout.dim(&format!("    {command}")));
         text.push('\n');
     }
-    if failed.len() > MOST_FAILURES {
-        let more = failed.len() - MOST_FAILURES;
-        text.push_str(&format!("  and {more} more in the report\n"));
+    if let Some(more) = wording::more(failed.len(), MOST_FAILURES) {
+        text.push_str(&format!("  {more} in the report\n"));
     }
     text.push('\n');
     text

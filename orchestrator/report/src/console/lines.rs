@@ -12,7 +12,7 @@ use super::Layout;
 use super::paint::pad;
 use crate::mark::Mark;
 use crate::reported::Reported;
-use crate::view::{Status, named, numbered};
+use crate::view::{Status, device_name, named, numbered};
 use crate::wording;
 
 /// Longest label that others are aligned with, in characters.
@@ -88,10 +88,8 @@ impl EventLines {
         let mut lines: Vec<String> = self.text(entry).into_iter().collect();
         lines.extend(self.notes_of(&entry.event));
         let timestamp = self.timestamp(entry.at);
-        lines
-            .iter()
-            .map(|line| format!("{timestamp}{line}"))
-            .collect()
+        let lines = lines.iter().map(|line| format!("{timestamp}{line}"));
+        lines.collect()
     }
 
     /// What a step's calls noticed, each thing once, when the step has ended.
@@ -142,9 +140,8 @@ impl EventLines {
             Timestamps::None => return String::new(),
             Timestamps::Clock => at.format("%H:%M:%S%.3f").to_string(),
             Timestamps::Elapsed => {
-                let since = self
-                    .started
-                    .map_or(0, |start| (at - start).num_milliseconds());
+                let since = self.started.map(|start| (at - start).num_milliseconds());
+                let since = since.unwrap_or(0);
                 format!("{:>7}.{:03}", since / 1000, since.rem_euclid(1000))
             }
         };
@@ -168,10 +165,7 @@ impl EventLines {
                 self.planned = sessions.len();
                 for (index, planned) in sessions.iter().enumerate() {
                     let id = SessionId::new(SessionIndex(index), AttemptNumber(1));
-                    let device = planned
-                        .device
-                        .as_ref()
-                        .map_or_else(|| "any device".to_owned(), ToString::to_string);
+                    let device = device_name(planned.device.as_ref());
                     let name = numbered(named(&device, &planned.cell), planned.repeat);
                     self.name(&id, planned.trail, &name);
                 }
@@ -231,8 +225,7 @@ impl EventLines {
                     layout.dim(&wording::duration(*duration_ms)),
                 );
                 if let Some(message) = outcome.message() {
-                    said.push_str("  ");
-                    said.push_str(&wording::one_line(&message));
+                    add(&mut said, &message);
                 }
                 Some(self.labelled(session, &said))
             }
@@ -256,15 +249,13 @@ impl EventLines {
                     layout.dim(&wording::duration(*duration_ms)),
                 );
                 if let Some(located) = &report.located {
-                    said.push_str("  ");
-                    said.push_str(&wording::one_line(&located.by));
+                    add(&mut said, &located.by);
                     if located.matched > 1 {
                         said.push_str(&format!(" ({} matched)", located.matched));
                     }
                 }
                 if let Some(via) = via {
-                    said.push_str("  ");
-                    said.push_str(&wording::one_line(&wording::via(via, *duration_ms)));
+                    add(&mut said, &wording::via(via, *duration_ms));
                 }
                 Some(self.labelled(session, &said))
             }
@@ -312,8 +303,7 @@ impl EventLines {
                     layout.dim(&wording::duration(*duration_ms)),
                 );
                 if let Some(message) = outcome.message() {
-                    said.push_str("  ");
-                    said.push_str(&wording::one_line(&message));
+                    add(&mut said, &message);
                 }
                 let counter = format!("  [{}/{}]", self.finished, self.planned.max(self.finished));
                 said.push_str(&layout.dim(&counter));
@@ -349,17 +339,15 @@ impl EventLines {
 
     fn reported(&self, session: &SessionId, report: &DeviceEvent) -> Option<String> {
         let line = Reported::of(report);
-        let least = if line.is_trouble {
-            Detail::Steps
-        } else {
-            Detail::Tools
+        let (least, sign) = match line.is_trouble {
+            true => (Detail::Steps, "!"),
+            false => (Detail::Tools, " "),
         };
         if self.detail < least {
             return None;
         }
         let said = format!(
-            "  {} {}: {}",
-            if line.is_trouble { "!" } else { " " },
+            "  {sign} {}: {}",
             wording::one_line(&line.level),
             wording::one_line(&line.text)
         );
@@ -369,29 +357,31 @@ impl EventLines {
     fn name(&mut self, session: &SessionId, trail: usize, device: &str) {
         let name = self.trails.get(trail).map_or("?", |trail| &trail.name);
         let label = wording::one_line(&format!("{name} on {device}")).into_owned();
-        self.label_width = self
-            .label_width
-            .max(label.chars().count())
-            .min(WIDEST_LABEL);
+        let width = self.label_width.max(label.chars().count());
+        self.label_width = width.min(WIDEST_LABEL);
         self.sessions.insert(session.0.clone(), (trail, label));
     }
 
     fn labelled(&self, session: &SessionId, said: &str) -> String {
-        let label = self
-            .sessions
-            .get(&session.0)
-            .map_or(session.0.as_str(), |(_, label)| label);
+        let known = self.sessions.get(&session.0);
+        let label = known.map_or(session.0.as_str(), |(_, label)| label);
         format!("{}  {said}", pad(label, self.label_width))
     }
 
     fn step_text(&self, session: &SessionId, step: StepIndex) -> String {
-        self.sessions
-            .get(&session.0)
-            .and_then(|(trail, _)| self.trails.get(*trail))
-            .and_then(|trail| trail.steps.iter().find(|known| known.step == step))
-            .map(|step| wording::one_line(&step.text).into_owned())
-            .unwrap_or_default()
+        let known = self.sessions.get(&session.0);
+        let trail = known.and_then(|(trail, _)| self.trails.get(*trail));
+        let step = trail.and_then(|trail| trail.steps.iter().find(|known| known.step == step));
+        step.map_or_else(String::new, |step| {
+            wording::one_line(&step.text).into_owned()
+        })
     }
+}
+
+/// Adds a foreign text to a line.
+fn add(said: &mut String, text: &str) {
+    said.push_str("  ");
+    said.push_str(&wording::one_line(text));
 }
 
 fn mark(outcome: &Outcome) -> Mark {

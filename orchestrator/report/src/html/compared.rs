@@ -58,10 +58,8 @@ impl Compared {
 
     /// The steps that are compared.
     pub(super) fn steps<'a>(&'a self, view: &'a RunView) -> impl Iterator<Item = &'a StepView> {
-        view.sessions()
-            .flat_map(|(_, session)| &session.attempts)
-            .flat_map(|attempt| attempt.steps.iter().map(move |step| (attempt, step)))
-            .filter(|(attempt, step)| self.has(&attempt.id.0, step.step))
-            .map(|(_, step)| step)
+        let steps = view.steps();
+        let compared = steps.filter(|(attempt, step)| self.has(&attempt.id.0, step.step));
+        compared.map(|(_, step)| step)
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use packtrain_compare::defects::sentence;
 use packtrain_drivers::{Defect, DeviceEvent};
 use packtrain_model::screen::Observation;
 use packtrain_model::{ArtifactKind, Outcome, StepKind};
@@ -43,10 +44,9 @@ pub(super) fn details<'a>(
     let firsts = super::trees::firsts(view);
     for (place, trail) in view.trails.iter().enumerate() {
         for session in &trail.sessions {
-            let mut details = details_of(trail, place, session, view.started, pictures, &mut texts);
-            page.names
-                .get(session)
-                .clone_into(&mut details.device.label);
+            let label = page.names.get(session);
+            let planned = (place, trail, session, label);
+            let mut details = details_of(planned, view.started, pictures, &mut texts);
             let steps = details.attempts.iter_mut().flat_map(|one| &mut one.steps);
             for seen in steps.filter_map(|step| step.seen.as_mut()) {
                 seen.tree = seen.tree.and_then(|tree| firsts.get(tree).copied());
@@ -75,10 +75,8 @@ pub(super) fn details<'a>(
 
 /// Where each observed picture is.
 fn observed_pictures<'a>(view: &'a RunView, pictures: &Pictures) -> BTreeMap<&'a str, Shot<'a>> {
-    view.sessions()
-        .flat_map(|(_, session)| &session.attempts)
-        .flat_map(|attempt| &attempt.steps)
-        .filter_map(|step| step.observed.as_ref()?.picture.as_ref())
+    view.steps()
+        .filter_map(|(_, step)| step.observed.as_ref()?.picture.as_ref())
         .map(|seen| (&*seen.digest, shot(&seen.artifact, pictures)))
         .collect()
 }
@@ -115,23 +113,23 @@ pub(super) const fn kind(kind: StepKind) -> &'static str {
 }
 
 fn details_of<'a>(
-    trail: &'a TrailView,
-    place: usize,
-    session: &'a SessionView,
+    (place, trail, session, label): (usize, &TrailView, &'a SessionView, &str),
     start: Option<DateTime<Utc>>,
     pictures: &Pictures,
     texts: &mut Texts<'_>,
 ) -> Session<'a> {
     let info = session.info.as_ref();
+    let known = info.map(|info| Device {
+        model: info.model.clone(),
+        system: info.system.clone(),
+        screen: format!("{}×{}", info.screen.width, info.screen.height),
+        driver: info.driver.clone(),
+        ..Device::default()
+    });
     let device = Device {
-        label: String::new(),
+        label: label.to_owned(),
         id: session.name(),
-        model: info.map_or_else(String::new, |info| info.model.clone()),
-        system: info.map_or_else(String::new, |info| info.system.clone()),
-        screen: info.map_or_else(String::new, |info| {
-            format!("{}×{}", info.screen.width, info.screen.height)
-        }),
-        driver: info.map_or_else(String::new, |info| info.driver.clone()),
+        ..known.unwrap_or_default()
     };
     let mark = session.mark();
     let word = word_of(mark, &session.status);
@@ -384,11 +382,7 @@ fn seen(observed: &Observation) -> StepScreen<'_> {
 }
 
 fn defect(defect: &Defect) -> String {
-    let mut words = format!("{} {}", defect.element, defect.kind.words());
-    if let Some(other) = &defect.other {
-        words.push_str(&format!(" {other}"));
-    }
-    wording::cut(&words, LONGEST_TEXT).into_owned()
+    wording::cut(&sentence(defect), LONGEST_TEXT).into_owned()
 }
 
 const fn artifact_kind(kind: ArtifactKind) -> &'static str {

@@ -47,9 +47,8 @@ pub(super) fn firsts(view: &RunView) -> HashMap<&str, &str> {
 }
 
 fn observed(view: &RunView) -> impl Iterator<Item = &ObservedTree> {
-    let attempts = view.sessions().flat_map(|(_, session)| &session.attempts);
-    let steps = attempts.flat_map(|attempt| &attempt.steps);
-    steps.filter_map(|step| step.observed.as_ref()?.tree.as_ref())
+    let steps = view.steps();
+    steps.filter_map(|(_, step)| step.observed.as_ref()?.tree.as_ref())
 }
 
 impl Trees {
@@ -67,10 +66,10 @@ impl Trees {
             .filter_map(|seen| firsts.get(&*seen.digest).copied())
             .collect();
         for seen in observed(view) {
-            if firsts.get(&*seen.digest) != Some(&&*seen.digest) {
-                continue;
-            }
-            if trees.words.trees.contains_key(&seen.digest) || trees.words.bytes > WORDS_LIMIT {
+            if firsts.get(&*seen.digest) != Some(&&*seen.digest)
+                || trees.words.trees.contains_key(&seen.digest)
+                || trees.words.bytes > WORDS_LIMIT
+            {
                 continue;
             }
             let Some(bytes) = artifact(&seen.artifact) else {

@@ -15,10 +15,7 @@ pub(super) fn message(
     status: &Status,
 ) -> Option<String> {
     let bad = attempt.and_then(AttemptView::first_bad_step);
-    let status = bad
-        .map(|step| &step.status)
-        .filter(|status| status.message().is_some())
-        .unwrap_or(status);
+    let status = bad.map_or(status, |step| step.status.or(status));
     let said = blamed(status, &wording::one_line(&status.message()?));
     Some(match bad {
         None => said,

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use packtrain_drivers::DeviceInfo;
+use packtrain_drivers::{ActionReport, DeviceInfo};
 use packtrain_model::{
     AttemptNumber, Entry, Exit, Outcome, PlannedSession, RecordAs, RunEvent, RunId,
     RunOptionsSummary, SessionId, SessionIndex, StepIndex, TrailSummary, Verdict,
 };
+use serde_json::Value;
 
 use super::{
     AttemptView, BrokenSink, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
@@ -85,10 +86,8 @@ impl Fold {
                     })
                     .collect();
                 for (index, planned) in sessions.iter().enumerate() {
-                    self.plan(
-                        SessionId::new(SessionIndex(index), AttemptNumber(1)),
-                        planned,
-                    );
+                    let id = SessionId::new(SessionIndex(index), AttemptNumber(1));
+                    self.plan(id, planned);
                 }
             }
             RunEvent::SessionStarted {
@@ -132,18 +131,8 @@ impl Fold {
                 arguments,
             } => {
                 if let Some(step) = self.step(&session, step) {
-                    step.calls.push(CallView {
-                        call,
-                        depth,
-                        tool,
-                        arguments,
-                        status: Status::Unfinished,
-                        report: Default::default(),
-                        answer: None,
-                        record: RecordAs::Nothing,
-                        via: None,
-                        duration: Duration::ZERO,
-                    });
+                    let begun = CallView::new(call, depth, tool, arguments);
+                    step.calls.push(begun);
                 }
             }
             RunEvent::ToolFinished {
@@ -167,18 +156,10 @@ impl Fold {
                     });
                     let ended = match begun {
                         Some(begun) => begun,
-                        None => step.calls.push_mut(CallView {
-                            call,
-                            depth,
-                            tool,
-                            arguments: serde_json::Value::Null,
-                            status: Status::Unfinished,
-                            report: Default::default(),
-                            answer: None,
-                            record: RecordAs::Nothing,
-                            via: None,
-                            duration: Duration::ZERO,
-                        }),
+                        None => {
+                            let unknown = CallView::new(call, depth, tool, Value::Null);
+                            step.calls.push_mut(unknown)
+                        }
                     };
                     (ended.record, ended.via) = (record, via);
                     ended.status = Status::Ended(outcome);
@@ -222,11 +203,7 @@ impl Fold {
                 outcome,
                 duration_ms,
             } => {
-                if let Some(attempt) = self.attempt(&session) {
-                    attempt.status = Status::Ended(outcome);
-                    attempt.ended = Some(at);
-                    attempt.duration = duration_ms;
-                }
+                self.attempt_ended(at, &session, outcome, duration_ms);
             }
             RunEvent::SessionFinished {
                 session,
@@ -234,11 +211,7 @@ impl Fold {
                 flaky,
                 duration_ms,
             } => {
-                if let Some(attempt) = self.attempt(&session) {
-                    attempt.status = Status::Ended(outcome.clone());
-                    attempt.ended = Some(at);
-                    attempt.duration = duration_ms;
-                }
+                self.attempt_ended(at, &session, outcome.clone(), duration_ms);
                 if let Some(session) = self.session(&session) {
                     session.status = Status::Ended(outcome);
                     session.flaky = flaky;
@@ -266,11 +239,9 @@ impl Fold {
     /// Makes room for a session of the plan.
     fn plan(&mut self, id: SessionId, planned: &PlannedSession) -> Place {
         let trail = self.trail(planned.trail);
-        let info = planned
-            .device
-            .as_ref()
-            .and_then(|id| self.view.devices.iter().find(|device| device.id == *id))
-            .cloned();
+        let mut devices = self.view.devices.iter();
+        let info = devices.find(|device| planned.device.as_ref() == Some(&device.id));
+        let info = info.cloned();
         let sessions = &mut self.view.trails[trail].sessions;
         let place = Place {
             trail,
@@ -363,6 +334,20 @@ impl Fold {
         }
     }
 
+    fn attempt_ended(
+        &mut self,
+        at: DateTime<Utc>,
+        id: &SessionId,
+        outcome: Outcome,
+        took: Duration,
+    ) {
+        if let Some(attempt) = self.attempt(id) {
+            attempt.status = Status::Ended(outcome);
+            attempt.ended = Some(at);
+            attempt.duration = took;
+        }
+    }
+
     fn step(&mut self, session: &SessionId, step: StepIndex) -> Option<&mut StepView> {
         let steps = &mut self.attempt(session)?.steps;
         Some(match steps.iter().position(|known| known.step == step) {
@@ -377,15 +362,10 @@ impl Fold {
             // All their sessions are on other machines.
             self.view.trails.retain(|trail| !trail.sessions.is_empty());
         }
-        for session in self
-            .view
-            .trails
-            .iter_mut()
-            .flat_map(|trail| &mut trail.sessions)
-        {
-            for attempt in &mut session.attempts {
-                attempt.finish(last);
-            }
+        let trails = self.view.trails.iter_mut();
+        let sessions = trails.flat_map(|trail| &mut trail.sessions);
+        for attempt in sessions.flat_map(|session| &mut session.attempts) {
+            attempt.finish(last);
         }
         match self.finished {
             Some((verdict, duration)) => {
@@ -448,6 +428,24 @@ impl StepView {
             artifacts: Vec::new(),
             observed: None,
             reports: Vec::new(),
+        }
+    }
+}
+
+impl CallView {
+    /// A call that has begun.
+    fn new(call: u32, depth: u32, tool: String, arguments: Value) -> Self {
+        Self {
+            call,
+            depth,
+            tool,
+            arguments,
+            status: Status::Unfinished,
+            report: ActionReport::default(),
+            answer: None,
+            record: RecordAs::Nothing,
+            via: None,
+            duration: Duration::ZERO,
         }
     }
 }

@@ -63,7 +63,7 @@ pub(in crate::html) struct Session<'a> {
     pub(super) attempts: Vec<Attempt<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(in crate::html) struct Device {
     /// What a person calls the cell.
     pub(super) label: String,
@@ -158,7 +158,7 @@ pub(in crate::html) struct StepScreen<'a> {
 
 #[derive(Serialize)]
 pub(in crate::html) struct Call<'a> {
-    #[serde(skip_serializing_if = "is_zero_depth")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub(super) depth: u32,
     pub(super) tool: &'a str,
     pub(super) mark: &'static str,
@@ -216,18 +216,6 @@ pub(in crate::html) struct File<'a> {
     pub(super) size: String,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks for a reference"
-)]
-const fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks for a reference"
-)]
-const fn is_zero_depth(number: &u32) -> bool {
-    *number == 0
+fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }

@@ -200,8 +200,6 @@ impl Cell {
 
 impl ProblemRow {
     fn new(trail: &TrailView, problem: &Problem, names: &Names<'_>) -> Self {
-        let all = problem.sessions.iter();
-        let sessions = all.filter_map(|&at| trail.sessions.get(at));
         let href = |session: &SessionView| match (session.last(), problem.step) {
             (Some(attempt), Some(step)) => format!("{}-{}", attempt.id, step.0),
             (_, _) => session.id.0.clone(),
@@ -216,8 +214,8 @@ impl ProblemRow {
             message: problem.message.clone(),
             hint: problem.hint.clone(),
             href: problem.first(trail).map(href).unwrap_or_default(),
-            sessions: ids(sessions.clone()),
-            devices: sessions
+            sessions: ids(trail.at(&problem.sessions)),
+            devices: (trail.at(&problem.sessions))
                 .take(MOST_NAMED)
                 .map(|session| Link {
                     href: href(session),
@@ -231,8 +229,7 @@ impl ProblemRow {
 
 impl Note {
     fn new(trail: &TrailView, note: &StepNote) -> Self {
-        let sessions = note.sessions.iter();
-        let mut sessions = sessions.filter_map(|&at| trail.sessions.get(at)).peekable();
+        let mut sessions = trail.at(&note.sessions).peekable();
         let attempt = sessions.peek().and_then(|session| session.last());
         Self {
             step: wording::step(note.step),
@@ -262,28 +259,21 @@ fn is_noisy(step: &StepView) -> bool {
 fn facts(trail: &TrailView) -> Vec<String> {
     let mut facts = vec![wording::count(trail.summary.steps.len(), "step", "steps")];
     let all = trail.sessions.len();
-    let count = |mark| {
-        trail
-            .sessions
-            .iter()
-            .filter(|one| one.mark() == mark)
-            .count()
-    };
-    facts.push(match (count(Mark::Passed) + count(Mark::Flaky), all) {
+    facts.push(match (trail.passed().count(), all) {
         (0, _) => String::new(),
         (1, 1) => "passed".to_owned(),
         (some, all) if some == all => format!("all {all} passed"),
         (some, all) => format!("{some} of {all} passed"),
     });
-    for mark in [
+    let order = [
         Mark::Flaky,
         Mark::Unfinished,
         Mark::Cancelled,
         Mark::NotRun,
         Mark::Skipped,
-    ] {
-        facts.extend((count(mark) > 0).then(|| mark.counted(count(mark))));
-    }
+    ];
+    let counts = Mark::counts(order, &trail.sessions);
+    facts.extend(counts.map(|(mark, count)| mark.counted(count)));
     let is_noisy = |one: &&SessionView| {
         one.last()
             .is_some_and(|last| last.steps.iter().any(is_noisy))
