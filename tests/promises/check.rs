@@ -224,7 +224,7 @@ fn a_call_that_lacks_what_its_tool_needs_is_a_mistake() {
         ),
         (
             "scrollUntilTextIsVisible: { text: \"\" }",
-            "one of `text`, `textRegex` and `id` is needed",
+            "missing `text`, `textRegex` or `id`",
         ),
     ] {
         has(&checked(call, 3), &["a.trail.yaml:6:", says, "^", "hint:"]);
