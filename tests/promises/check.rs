@@ -212,8 +212,8 @@ fn a_call_that_lacks_what_its_tool_needs_is_a_mistake() {
     for (call, says) in [
         ("web_click: {}", "missing `nodeSelector` or `ref`"),
         ("web_pressKey: { key: Control+ }", "unknown key"),
-        ("web_navigate: {}", "`url` is needed"),
-        ("web_navigate: { url: \"\" }", "`url` is needed"),
+        ("web_navigate: {}", "missing `url`"),
+        ("web_navigate: { url: \"\" }", "missing `url`"),
         (
             "web_selectOption: { values: [], ref: e1 }",
             "`values` is empty",
@@ -224,7 +224,7 @@ fn a_call_that_lacks_what_its_tool_needs_is_a_mistake() {
         ),
         (
             "scrollUntilTextIsVisible: { text: \"\" }",
-            "one of `text`, `textRegex` and `id` is needed",
+            "missing `text`, `textRegex` or `id`",
         ),
     ] {
         has(&checked(call, 3), &["a.trail.yaml:6:", says, "^", "hint:"]);
@@ -383,7 +383,7 @@ fn every_misspelled_name_is_told_at_once_by_check_and_by_a_run_that_starts_nothi
     for (place, message, meant) in [
         ("packtrain.yaml:1:1", "unknown target `shp`", "shop"),
         ("packtrain.yaml:5:24", "unknown value `chromum`", "chromium"),
-        ("packtrain.yaml:6:14", "no device `iPhone 55`", "iPhone 15"),
+        ("packtrain.yaml:6:14", "unknown Playwright device `iPhone 55`", "iPhone 15"),
         ("packtrain.yaml:6:34", "`de_DE` is not a language", "de-DE"),
         (
             "packtrain.yaml:6:49",

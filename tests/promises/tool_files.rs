@@ -217,7 +217,7 @@ fn a_mistake_in_a_tool_file_is_shown_where_it_stands() {
     let lab = workspace("acme_x: { user: a }", &[("tools/x.tool.yaml", broken)]);
     let told = [
         "tools/x.tool.yaml:4:24",
-        "no parameter `usr`",
+        "unknown parameter `usr`",
         "did you mean `user`?",
         "^",
     ];

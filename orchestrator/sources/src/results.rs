@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(failed(&["see the data"], Some(both)), "locked: ask IT");
         assert_eq!(
             failed(&[" { \"success\" : false } "], None),
-            "`acme_x` answered `success: false` and no reason"
+            "`acme_x` returned `success: false` without a reason"
         );
         assert_eq!(
             failed(&["", &format!("\u{feff}{text}")], None),

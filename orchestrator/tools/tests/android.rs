@@ -119,6 +119,6 @@ async fn paths_that_lead_elsewhere_are_refused(platform: Platform) {
     }
     let broken = json!({"fileName": "a.png", "base64Content": "%%%"});
     let (message, ..) = lab.failure("android_writeImageToMediaStore", broken).await;
-    assert!(message.contains("no base64"), "{message}");
+    assert!(message.contains("invalid `base64Content`"), "{message}");
     assert_eq!(lab.phone.told(), []);
 }

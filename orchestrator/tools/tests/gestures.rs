@@ -107,7 +107,7 @@ async fn a_drag_holds_before_it_moves(platform: Platform) {
         duration: Duration::from_secs(1),
     });
     assert_eq!(lab.phone.did(), [wanted]);
-    for (ms, complaint) in [(0, "more than 0"), (u64::MAX, "outlast")] {
+    for (ms, complaint) in [(0, "more than 0"), (u64::MAX, "exceeds")] {
         let mut arguments = arguments.clone();
         arguments["durationMs"] = json!(ms);
         let (message, ..) = lab.failure("dragByPoints", arguments).await;

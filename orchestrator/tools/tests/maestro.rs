@@ -259,7 +259,7 @@ async fn swipes_and_scrolls_go_maestros_way(platform: Platform) {
             commands(json!([{"swipe": {"start": "1,1"}}])),
         )
         .await;
-    assert!(message.contains("`start` and an `end`"), "{message}");
+    assert!(message.contains("`start` and `end`"), "{message}");
 }
 
 async fn text_is_copied_from_an_element(platform: Platform) {

@@ -139,7 +139,7 @@ async fn the_end_of_a_list_ends_the_scrolling_with_a_clear_error(platform: Platf
         log.iter().any(|line| line == "scrolled down 4 times"),
         "{log:?}"
     );
-    assert!(hint.unwrap().contains("go on down"));
+    assert!(hint.unwrap().contains("continue down"));
 }
 
 async fn a_list_that_loads_more_at_its_end_is_scrolled_on(platform: Platform) {

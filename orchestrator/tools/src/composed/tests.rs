@@ -173,7 +173,7 @@ fn mistakes_are_told_with_their_place() {
             "id: a\nparameters: [{ name: user }]\ntools:\n  - tap: { x: \"{{params.usr}}\" }\n"
                 .to_owned(),
             "a.tool.yaml:4:15",
-            "no parameter `usr`",
+            "unknown parameter `usr`",
         ),
         (
             "id: a\ntools: [\n".to_owned(),

@@ -254,7 +254,7 @@ mod tests {
             ("- { kill: host, times: 2 }", "needs `every`"),
             (
                 "- { kill: host, times: 2, after: 1%, every: 1s }",
-                "both shares",
+                "both be shares",
             ),
             ("- { kill: host, often: true }", "often"),
         ] {
