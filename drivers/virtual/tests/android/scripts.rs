@@ -136,6 +136,7 @@ async fn arguments_that_are_missing_or_wrong_are_told_as_android_tells_them() {
             ),
             255,
         ),
+        ("monkey -p com.example.shop 1 >/dev/null 2>&1; am crash com.example.shop; logcat -d | grep -c FATAL", "1\n", 0),
         ("pm uninstall com.nope", "Failure [DELETE_FAILED_INTERNAL_ERROR]\n", 1),
         ("pm uninstall --user 0 com.nope", "Failure [not installed for 0]\n", 1),
         (

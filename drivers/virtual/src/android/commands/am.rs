@@ -12,14 +12,18 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let rest = call.args.get(2..).unwrap_or(&[]);
     match call.arg(1) {
         Some(what @ ("start" | "start-activity")) => start(call, what, rest).await,
-        Some(what @ "force-stop") => {
+        Some(what @ ("force-stop" | "crash")) => {
             let packages = Options::of(rest, &["--user"]).rest;
             if packages.is_empty() {
-                let why = "IllegalArgumentException: Argument expected after \"force-stop\"";
+                let why = format!("IllegalArgumentException: Argument expected after \"{what}\"");
                 return call.throw(what, why).await;
             }
             let android = call.android();
             for id in packages.into_iter().map(AppId) {
+                if what == "crash" {
+                    android.device().world(|world, now| world.crash(&id, now));
+                    continue;
+                }
                 android.device().world(|world, now| world.stop(&id, now));
                 let text = format!("Force stopping {id} appid=10200 user=0");
                 android.log('I', "ActivityManager", text);
