@@ -204,7 +204,30 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wda::tree::tests::form;
+    use crate::wda::tree::tests::{form, rows};
+
+    /// What finds which elements of the form.
+    const FOUND: &str = r#"
+XCUIElementTypeWindow -> Window
+XCUIElementTypeWindow/*/XCUIElementTypeButton -> sign_in
+*/*/* -> email, sign_in, notify, list
+XCUIElementTypeButton ->
+**/XCUIElementTypeButton -> sign_in, buy
+XCUIElementTypeWindow/**/XCUIElementTypeCell/**/* -> One, Two, buy, Three
+**/*[`label == 'Two'`] -> Two
+**/XCUIElementTypeCell[1] -> c1
+**/XCUIElementTypeCell[-1] -> c3
+**/XCUIElementTypeCell[2]/XCUIElementTypeButton -> buy
+**/XCUIElementTypeCell[-3]/* -> One
+**/XCUIElementTypeCell[4] ->
+**/XCUIElementTypeCell[-4] ->
+**/XCUIElementTypeAny[`name == 'buy'`] -> buy
+**/XCUIElementTypeCell[$label == 'Three'$] -> c3
+**/XCUIElementTypeCell[$type == 'XCUIElementTypeButton'$][`name != 'c9'`][1] -> c2
+**/*[`label == 'a``b'`] ->
+**/*[`label != 'a``b' AND name == 'c1'`] -> c1
+**/*[$label == '$$' OR name == 'buy'$] -> Window, Other, list, c2
+"#;
 
     fn find(query: &str) -> Result<Vec<String>, WdaError> {
         let tree = form();
@@ -214,42 +237,7 @@ mod tests {
 
     #[test]
     fn links_predicates_and_positions_lead_to_what_webdriveragent_finds() {
-        for (query, names) in [
-            ("XCUIElementTypeWindow", vec!["Window"]),
-            (
-                "XCUIElementTypeWindow/*/XCUIElementTypeButton",
-                vec!["sign_in"],
-            ),
-            ("*/*/*", vec!["email", "sign_in", "notify", "list"]),
-            ("XCUIElementTypeButton", vec![]),
-            ("**/XCUIElementTypeButton", vec!["sign_in", "buy"]),
-            (
-                "XCUIElementTypeWindow/**/XCUIElementTypeCell/**/*",
-                vec!["One", "Two", "buy", "Three"],
-            ),
-            ("**/*[`label == 'Two'`]", vec!["Two"]),
-            ("**/XCUIElementTypeCell[1]", vec!["c1"]),
-            ("**/XCUIElementTypeCell[-1]", vec!["c3"]),
-            (
-                "**/XCUIElementTypeCell[2]/XCUIElementTypeButton",
-                vec!["buy"],
-            ),
-            ("**/XCUIElementTypeCell[-3]/*", vec!["One"]),
-            ("**/XCUIElementTypeCell[4]", vec![]),
-            ("**/XCUIElementTypeCell[-4]", vec![]),
-            ("**/XCUIElementTypeAny[`name == 'buy'`]", vec!["buy"]),
-            ("**/XCUIElementTypeCell[$label == 'Three'$]", vec!["c3"]),
-            (
-                "**/XCUIElementTypeCell[$type == 'XCUIElementTypeButton'$][`name != 'c9'`][1]",
-                vec!["c2"],
-            ),
-            ("**/*[`label == 'a``b'`]", vec![]),
-            ("**/*[`label != 'a``b' AND name == 'c1'`]", vec!["c1"]),
-            (
-                "**/*[$label == '$$' OR name == 'buy'$]",
-                vec!["Window", "Other", "list", "c2"],
-            ),
-        ] {
+        for (query, names) in rows(FOUND) {
             assert_eq!(find(query).unwrap(), names, "{query}");
         }
     }

@@ -427,7 +427,44 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wda::tree::tests::form;
+    use crate::wda::tree::tests::{form, rows};
+
+    /// What finds which elements of the form.
+    const FOUND: &str = r#"
+name == 'sign_in' -> sign_in
+label = "Buy 'now'" -> buy
+label == 'Buy \'now\'' -> buy
+label BEGINSWITH 'T' -> Two, Three
+label ENDSWITH[c] 'E' -> One, Three
+label CONTAINS[cd] 'ÓNE' -> One
+label CONTAINS[d] 'ÓNE' ->
+label CONTAINS 'ign' -> sign_in
+label LIKE '?wo' -> Two
+label LIKE[c] 't*' -> Two, Three
+label MATCHES 'T(wo|hree)' -> Two, Three
+label MATCHES[c] 't\\S+' -> Two, Three
+label MATCHES 'T' ->
+label > 'S' AND type == 'XCUIElementTypeStaticText' -> Two, Three
+name == 'c1' OR name == 'c3' -> c1, c3
+name == 'c1' || name == 'buy' && enabled == 0 -> c1
+(name == 'c1' || name == 'buy') and enabled == YES -> c1, buy
+NOT (label != nil) AND NOT name != NULL -> Window, Other
+!(visible == 1) ->
+((((name == 'c1')))) -> c1
+name IN {'c1', 'buy', 'none'} -> c1, buy
+name IN[c] {'C1'} -> c1
+'wo' IN label -> Two
+rect.y >= 300 AND rect.y <= 400 AND rect.height < 40 -> notify
+index == 2 -> notify, c3
+selected == true -> sign_in
+selected == 'true' ->
+type == 'XCUIElementTypeSwitch' AND value == '1' -> notify
+type == 'XCUIElementTypeSwitch' AND value == 1 ->
+wdVisible == 1 AND wdName == 'buy' -> buy
+placeholderValue CONTAINS 'mail' -> email
+placeholderValue MATCHES '.*' -> email
+placeholderValue < 'Z' -> email
+"#;
 
     fn select(text: &str) -> Result<Vec<String>, WdaError> {
         let tree = form();
@@ -443,56 +480,7 @@ mod tests {
 
     #[test]
     fn what_clients_write_selects_what_foundation_selects() {
-        for (text, names) in [
-            ("name == 'sign_in'", vec!["sign_in"]),
-            ("label = \"Buy 'now'\"", vec!["buy"]),
-            (r"label == 'Buy \'now\''", vec!["buy"]),
-            ("label BEGINSWITH 'T'", vec!["Two", "Three"]),
-            ("label ENDSWITH[c] 'E'", vec!["One", "Three"]),
-            ("label CONTAINS[cd] 'ÓNE'", vec!["One"]),
-            ("label CONTAINS[d] 'ÓNE'", vec![]),
-            ("label CONTAINS 'ign'", vec!["sign_in"]),
-            ("label LIKE '?wo'", vec!["Two"]),
-            ("label LIKE[c] 't*'", vec!["Two", "Three"]),
-            ("label MATCHES 'T(wo|hree)'", vec!["Two", "Three"]),
-            ("label MATCHES[c] 't\\\\S+'", vec!["Two", "Three"]),
-            ("label MATCHES 'T'", vec![]),
-            (
-                "label > 'S' AND type == 'XCUIElementTypeStaticText'",
-                vec!["Two", "Three"],
-            ),
-            ("name == 'c1' OR name == 'c3'", vec!["c1", "c3"]),
-            ("name == 'c1' || name == 'buy' && enabled == 0", vec!["c1"]),
-            (
-                "(name == 'c1' || name == 'buy') and enabled == YES",
-                vec!["c1", "buy"],
-            ),
-            (
-                "NOT (label != nil) AND NOT name != NULL",
-                vec!["Window", "Other"],
-            ),
-            ("!(visible == 1)", vec![]),
-            ("((((name == 'c1'))))", vec!["c1"]),
-            ("name IN {'c1', 'buy', 'none'}", vec!["c1", "buy"]),
-            ("name IN[c] {'C1'}", vec!["c1"]),
-            ("'wo' IN label", vec!["Two"]),
-            (
-                "rect.y >= 300 AND rect.y <= 400 AND rect.height < 40",
-                vec!["notify"],
-            ),
-            ("index == 2", vec!["notify", "c3"]),
-            ("selected == true", vec!["sign_in"]),
-            ("selected == 'true'", vec![]),
-            (
-                "type == 'XCUIElementTypeSwitch' AND value == '1'",
-                vec!["notify"],
-            ),
-            ("type == 'XCUIElementTypeSwitch' AND value == 1", vec![]),
-            ("wdVisible == 1 AND wdName == 'buy'", vec!["buy"]),
-            ("placeholderValue CONTAINS 'mail'", vec!["email"]),
-            ("placeholderValue MATCHES '.*'", vec!["email"]),
-            ("placeholderValue < 'Z'", vec!["email"]),
-        ] {
+        for (text, names) in rows(FOUND) {
             assert_eq!(select(text).unwrap(), names, "{text}");
         }
     }

@@ -244,6 +244,15 @@ pub(crate) mod tests {
         tree
     }
 
+    /// The rows of a table: what is looked for, an arrow, the names of what is found.
+    pub(crate) fn rows(table: &str) -> impl Iterator<Item = (&str, Vec<&str>)> {
+        table.trim().lines().map(|row| {
+            let (query, names) = row.split_once(" ->").unwrap();
+            let names = names.split(", ").map(str::trim);
+            (query, names.filter(|name| !name.is_empty()).collect())
+        })
+    }
+
     impl ElementTree {
         fn root_mut(&mut self) -> &mut Element {
             &mut self.elements[0]

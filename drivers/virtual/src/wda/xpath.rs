@@ -92,7 +92,10 @@ fn admit(expression: &str) -> Result<(), String> {
             return Err(format!("it has more than {MAX_OPERATORS} operators"));
         }
     }
-    Ok(())
+    match prefix(expression) {
+        Some(prefix) => Err(format!("undefined namespace prefix: {prefix}")),
+        None => Ok(()),
+    }
 }
 
 /// Whether an expression has `@name` or `@*` in its middle, with no letter on either side.
@@ -105,6 +108,26 @@ fn names_attribute(expression: &str, name: &str) -> bool {
         let after = after.and_then(|after| after.chars().next());
         before.is_some_and(|letter| !is_word(letter) && letter != '@')
             && after.is_some_and(|letter| !is_word(letter))
+    })
+}
+
+/// The first prefix of a namespace, of which a tree of elements has none.
+fn prefix(expression: &str) -> Option<&str> {
+    let mut quote = None;
+    let of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    expression.char_indices().find_map(|(at, letter)| {
+        match (quote, letter) {
+            (Some(open), _) if letter == open => quote = None,
+            (None, '\'' | '"') => quote = Some(letter),
+            (None, ':') => {
+                let (before, after) = (&expression[..at], &expression[at + 1..]);
+                let start = before.trim_end_matches(of_name).len();
+                let follows = |c: char| of_name(c) || c == '*';
+                return (start < at && after.starts_with(follows)).then(|| &before[start..]);
+            }
+            _ => {}
+        }
+        None
     })
 }
 

@@ -3,6 +3,29 @@ use serde_json::json;
 
 use super::*;
 
+/// What the refusal of each says.
+const REFUSED: &str = r#"
+cannot be empty: null
+cannot be empty: []
+Only pointer type 'touch': [{"type": "pointer", "id": "f", "actions": [{"type": "pointerMove", "x": 1, "y": 1}]}]
+must be preceded: [{"type": "pointerDown"}]
+Both 'x' and 'y': [{"type": "pointerMove", "x": 1}]
+Both 'x' and 'y': [{"type": "pointerMove"}]
+no previous item: [{"type": "pointerMove", "origin": "pointer"}]
+cannot be located: [{"type": "pointerMove", "origin": "xxx"}]
+Unsupported origin: [{"type": "pointerMove", "origin": 5}]
+positive number: [{"type": "pointerMove", "x": 1, "y": 1, "duration": -1}]
+is not supported: [{"type": "scroll"}]
+must be a dictionary: ["x"]
+Only actions of: [{"type": "wheel", "id": "w", "actions": [{}]}]
+id field is missing: [{"type": "key", "id": "", "actions": [{}]}]
+at least one item: [{"type": "key", "id": "k"}]
+not balanced: [{"type": "key", "id": "k", "actions": [{"type": "keyUp", "value": "a"}]}]
+closing Key Up: [{"type": "key", "id": "k", "actions": [{"type": "keyDown", "value": "a"}]}]
+non-empty string: [{"type": "key", "id": "k", "actions": [{"type": "keyDown"}]}]
+Duration must be present: [{"type": "key", "id": "k", "actions": [{"type": "pause"}]}]
+"#;
+
 fn one_element() -> Origins {
     let places = (Point::new(100.0, 200.0), Point::new(110.0, 210.0));
     Origins::from([("E1".to_owned(), places)])
@@ -165,64 +188,16 @@ fn a_cancelled_item_did_not_happen() {
 
 #[test]
 fn what_webdriveragent_refuses_is_refused() {
-    let mouse = json!([{"type": "pointer", "id": "f", "actions": [{"type": "pointerMove", "x": 1, "y": 1}]}]);
-    let long = "x".repeat(3);
-    for (actions, words) in [
-        (Value::Null, "cannot be empty"),
-        (json!([]), "cannot be empty"),
-        (mouse, "Only pointer type 'touch'"),
-        (touch(json!([{"type": "pointerDown"}])), "must be preceded"),
-        (
-            touch(json!([{"type": "pointerMove", "x": 1}])),
-            "Both 'x' and 'y'",
-        ),
-        (touch(json!([{"type": "pointerMove"}])), "Both 'x' and 'y'"),
-        (
-            touch(json!([{"type": "pointerMove", "origin": "pointer"}])),
-            "no previous item",
-        ),
-        (
-            touch(json!([{"type": "pointerMove", "origin": long}])),
-            "cannot be located",
-        ),
-        (
-            touch(json!([{"type": "pointerMove", "origin": 5}])),
-            "Unsupported origin",
-        ),
-        (
-            touch(json!([{"type": "pointerMove", "x": 1, "y": 1, "duration": -1}])),
-            "positive number",
-        ),
-        (touch(json!([{"type": "scroll"}])), "is not supported"),
-        (touch(json!(["x"])), "must be a dictionary"),
-        (
-            json!([{"type": "wheel", "id": "w", "actions": [{}]}]),
-            "Only actions of",
-        ),
-        (
-            json!([{"type": "key", "actions": [{}]}]),
-            "id field is missing",
-        ),
-        (json!([{"type": "key", "id": "k"}]), "at least one item"),
-        (
-            json!([{"type": "key", "id": "k", "actions": [{"type": "keyUp", "value": "a"}]}]),
-            "not balanced",
-        ),
-        (
-            json!([{"type": "key", "id": "k", "actions": [{"type": "keyDown", "value": "a"}]}]),
-            "closing Key Up",
-        ),
-        (
-            json!([{"type": "key", "id": "k", "actions": [{"type": "keyDown"}]}]),
-            "non-empty string",
-        ),
-        (
-            json!([{"type": "key", "id": "k", "actions": [{"type": "pause"}]}]),
-            "Duration must be present",
-        ),
-    ] {
-        let error = plan(Some(&actions), &one_element()).unwrap_err();
-        assert!(error.contains(words), "{actions}: {error}");
+    for row in REFUSED.trim().lines() {
+        let (words, actions) = row.split_once(": ").unwrap();
+        let actions: Value = serde_json::from_str(actions).unwrap();
+        // A list without an id is what one finger does.
+        let is_items = actions
+            .get(0)
+            .is_some_and(|first| first.get("id").is_none());
+        let actions = if is_items { touch(actions) } else { actions };
+        let error = plan_of(actions).unwrap_err();
+        assert!(error.contains(words), "{row}: {error}");
     }
 }
 

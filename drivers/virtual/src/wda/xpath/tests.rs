@@ -1,51 +1,56 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::wda::tree::tests::form;
+use crate::wda::tree::tests::{form, rows};
+
+/// What finds which elements of the form. Attributes are there only when they are named in the
+/// middle with an at sign, and only `/source` says whose app it is.
+const FOUND: &str = r#"
+//XCUIElementTypeButton -> sign_in, buy
+/XCUIElementTypeApplication/XCUIElementTypeWindow -> Window
+//XCUIElementTypeCell[2] -> c2
+(//XCUIElementTypeButton)[2] -> buy
+(//XCUIElementTypeCell)[last()] -> c3
+//XCUIElementTypeButton[1] -> sign_in, buy
+//XCUIElementTypeStaticText[@label='Two']/.. -> c2
+//*[@name='buy']/preceding-sibling::*[1] -> Two
+//*[@name='c2']/following-sibling::XCUIElementTypeCell -> c3
+//*[@name='buy']/ancestor::XCUIElementTypeTable -> list
+//XCUIElementTypeCell[.//XCUIElementTypeButton] -> c2
+//XCUIElementTypeCell[XCUIElementTypeStaticText/@label='One'] -> c1
+XCUIElementTypeWindow -> Window
+. -> Shop
+//*[attribute::name='buy'] ->
+//@name ->
+//*[@*='buy'] -> buy
+//*[attribute::name='buy' and @name!=''] -> buy
+//*[@name='a:b' or self::XCUIElementTypeTable] -> list
+//*[@name='sign_in' and @enabled='true' and @visible='true'] -> sign_in
+//*[@value='1'] -> sign_in, notify
+//*[contains(@label,'ign') or starts-with(@label,'Thr')] -> sign_in, Three
+//*[@y>=300 and @y<400] -> sign_in, notify
+//*[@placeholderValue] -> email
+//*[@index=2] -> notify, c3
+//*[normalize-space(@label)='Sign in'] -> sign_in
+//*[@label="Buy 'now'"] -> buy
+//*[@hittable='false' and @name='email'] -> email
+//*[@bundleId] ->
+//XCUIElementTypeAny[@name='buy'] -> buy
+//*[@name='buy'] | //*[@name='email'] -> email, buy
+count(//*) ->
+'a' ->
+"#;
 
 fn find(expression: &str) -> Result<Vec<String>, WdaError> {
     let tree = form();
     super::find(&tree, 0, expression).map(|found| tree.names(&found))
 }
 
-#[track_caller]
-fn finds(expression: &str, names: &[&str]) {
-    assert_eq!(find(expression).unwrap(), names, "{expression}");
-}
-
 #[test]
-fn axes_and_positions_are_those_of_xpath() {
-    finds("//XCUIElementTypeButton", &["sign_in", "buy"]);
-    finds(
-        "/XCUIElementTypeApplication/XCUIElementTypeWindow",
-        &["Window"],
-    );
-    finds("//XCUIElementTypeCell[2]", &["c2"]);
-    finds("(//XCUIElementTypeButton)[2]", &["buy"]);
-    finds("(//XCUIElementTypeCell)[last()]", &["c3"]);
-    finds("//XCUIElementTypeButton[1]", &["sign_in", "buy"]);
-    finds("//XCUIElementTypeStaticText[@label='Two']/..", &["c2"]);
-    finds("//*[@name='buy']/preceding-sibling::*[1]", &["Two"]);
-    finds(
-        "//*[@name='c2']/following-sibling::XCUIElementTypeCell",
-        &["c3"],
-    );
-    finds("//*[@name='buy']/ancestor::XCUIElementTypeTable", &["list"]);
-    finds("//XCUIElementTypeCell[.//XCUIElementTypeButton]", &["c2"]);
-    finds(
-        "//XCUIElementTypeCell[XCUIElementTypeStaticText/@label='One']",
-        &["c1"],
-    );
-    finds("XCUIElementTypeWindow", &["Window"]);
-    finds(".", &["Shop"]);
-}
-
-#[test]
-fn attributes_are_there_only_when_named_in_the_middle_with_an_at_sign() {
-    finds("//*[attribute::name='buy']", &[]);
-    finds("//@name", &[]);
-    finds("//*[@*='buy']", &["buy"]);
-    finds("//*[attribute::name='buy' and @name!='']", &["buy"]);
+fn expressions_find_what_libxml2_finds() {
+    for (expression, names) in rows(FOUND) {
+        assert_eq!(find(expression).unwrap(), names, "{expression}");
+    }
 }
 
 #[test]
@@ -56,38 +61,6 @@ fn there_are_no_namespaces() {
             "{expression}"
         );
     }
-    finds("//*[@name='a:b' or self::XCUIElementTypeTable]", &["list"]);
-}
-
-#[test]
-fn attributes_are_those_of_the_source() {
-    finds(
-        "//*[@name='sign_in' and @enabled='true' and @visible='true']",
-        &["sign_in"],
-    );
-    finds("//*[@value='1']", &["sign_in", "notify"]);
-    finds(
-        "//*[contains(@label,'ign') or starts-with(@label,'Thr')]",
-        &["sign_in", "Three"],
-    );
-    finds("//*[@y>=300 and @y<400]", &["sign_in", "notify"]);
-    finds("//*[@placeholderValue]", &["email"]);
-    finds("//*[@index=2]", &["notify", "c3"]);
-    finds("//*[normalize-space(@label)='Sign in']", &["sign_in"]);
-    finds("//*[@label=\"Buy 'now'\"]", &["buy"]);
-    finds("//*[@hittable='false' and @name='email']", &["email"]);
-    // Only `/source` says whose app it is.
-    finds("//*[@bundleId]", &[]);
-}
-
-#[test]
-fn xctests_word_for_any_kind_is_understood() {
-    finds("//XCUIElementTypeAny[@name='buy']", &["buy"]);
-}
-
-#[test]
-fn unions_come_in_document_order() {
-    finds("//*[@name='buy'] | //*[@name='email']", &["email", "buy"]);
 }
 
 #[test]
@@ -99,12 +72,6 @@ fn an_element_is_a_document_of_its_own() {
     assert_eq!(row, ["c1"]);
     let above = super::find(&tree, 7, "..").unwrap();
     assert_eq!(above, Vec::<usize>::new());
-}
-
-#[test]
-fn numbers_and_texts_find_nothing() {
-    finds("count(//*)", &[]);
-    finds("'a'", &[]);
 }
 
 #[test]
