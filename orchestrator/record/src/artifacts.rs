@@ -81,14 +81,12 @@ impl ArtifactStore {
         }
         let beside = path.with_extension("part");
         let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, &path));
-        match written {
-            Ok(()) => Ok(artifact),
-            Err(source) => {
-                // The first error is the one to report.
-                drop(fs::remove_file(&beside));
-                Err(RecordError::disk("write", &path)(source))
-            }
-        }
+        written.map_err(|source| {
+            // The first error is the one to report.
+            drop(fs::remove_file(&beside));
+            RecordError::disk("write", &path)(source)
+        })?;
+        Ok(artifact)
     }
 
     /// Saves what a reader gives, without holding it in memory.
@@ -103,24 +101,20 @@ impl ArtifactStore {
         name: &str,
         content: &mut dyn Read,
     ) -> Result<Artifact, RecordError> {
-        let Place {
-            mut file,
-            path,
-            relative,
-        } = self.place(session, step, name)?;
-        match io::copy(content, &mut file).and_then(|bytes| file.flush().map(|()| bytes)) {
-            Ok(bytes) => Ok(Artifact {
-                kind,
-                path: relative,
-                bytes,
-            }),
-            Err(source) => {
-                drop(file);
-                // The first error is the one to report.
-                drop(fs::remove_file(&path));
-                Err(RecordError::disk("write", &path)(source))
-            }
-        }
+        let mut place = self.place(session, step, name)?;
+        let written = io::copy(content, &mut place.file);
+        let written = written.and_then(|bytes| place.file.flush().map(|()| bytes));
+        drop(place.file);
+        let bytes = written.map_err(|source| {
+            // The first error is the one to report.
+            drop(fs::remove_file(&place.path));
+            RecordError::disk("write", &place.path)(source)
+        })?;
+        Ok(Artifact {
+            kind,
+            path: place.relative,
+            bytes,
+        })
     }
 
     /// Counts a file that is in the run's folder already, such as a download, among the run's.
@@ -131,10 +125,8 @@ impl ArtifactStore {
         let about = fs::symlink_metadata(file).map_err(RecordError::disk("read", file))?;
         let below = file.strip_prefix(&self.run).ok();
         let parts: Option<Vec<_>> = below.map(|below| {
-            let parts = below.components();
-            parts
-                .map(|part| part.as_os_str().to_string_lossy())
-                .collect()
+            let parts = below.iter();
+            parts.map(|part| part.to_string_lossy()).collect()
         });
         match parts {
             Some(parts) if about.is_file() && !parts.iter().any(|part| part == "..") => {
@@ -166,27 +158,19 @@ impl ArtifactStore {
         }
         let place = self.place(session, step, name)?;
         drop(place.file);
-        if fs::rename(original, &place.path).is_ok() {
-            return Ok(Artifact {
-                kind,
-                path: place.relative,
-                bytes: about.len(),
-            });
-        }
-        match fs::copy(original, &place.path) {
-            Ok(bytes) => {
-                fs::remove_file(original).map_err(RecordError::disk("remove", original))?;
-                Ok(Artifact {
-                    kind,
-                    path: place.relative,
-                    bytes,
-                })
-            }
-            Err(source) => {
+        let mut bytes = about.len();
+        if fs::rename(original, &place.path).is_err() {
+            bytes = fs::copy(original, &place.path).map_err(|source| {
                 drop(fs::remove_file(&place.path));
-                Err(RecordError::disk("move", original)(source))
-            }
+                RecordError::disk("move", original)(source)
+            })?;
+            fs::remove_file(original).map_err(RecordError::disk("remove", original))?;
         }
+        Ok(Artifact {
+            kind,
+            path: place.relative,
+            bytes,
+        })
     }
 
     /// Makes a new empty file.

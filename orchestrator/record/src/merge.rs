@@ -73,10 +73,8 @@ pub enum MergeError {
 /// # Errors
 /// When the runs are not the parts of one plan, each once; or the disk refuses.
 pub fn merge(root: &Path, run: &RunId, folders: &[PathBuf]) -> Result<Merged, MergeError> {
-    let parts = folders
-        .iter()
-        .map(|folder| PartRun::read(folder))
-        .collect::<Result<Vec<_>, _>>()?;
+    let parts = folders.iter().map(|folder| PartRun::read(folder));
+    let parts = parts.collect::<Result<Vec<_>, _>>()?;
     let whole = WholePlan::of(&parts)?;
     let writer = JournalWriter::create(root, run)?;
     let folder = writer.folder().to_owned();
@@ -96,10 +94,8 @@ pub fn merge(root: &Path, run: &RunId, folders: &[PathBuf]) -> Result<Merged, Me
     };
     let begun = parts.iter().map(|part| part.at).min().unwrap_or_default();
     merging.write(begun, whole.started(run, &parts))?;
-    let mut sources = parts
-        .iter()
-        .map(Source::open)
-        .collect::<Result<Vec<_>, _>>()?;
+    let sources = parts.iter().map(Source::open);
+    let mut sources = sources.collect::<Result<Vec<_>, _>>()?;
     let mut last = begun;
     // What happened at the same time stands in the order of the parts.
     while let Some(source) = sources

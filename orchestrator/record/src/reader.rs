@@ -55,10 +55,9 @@ impl JournalReader {
     /// # Errors
     /// When there is none, it does not begin as a journal, or it is of a later version.
     pub fn open(path: &Path) -> Result<Self, RecordError> {
-        let path = if path.is_dir() {
-            path.join(EVENTS_FILE)
-        } else {
-            path.to_path_buf()
+        let path = match path.is_dir() {
+            true => path.join(EVENTS_FILE),
+            false => path.to_path_buf(),
         };
         let file = File::open(&path).map_err(RecordError::disk("open", &path))?;
         let mut reader = Self {
@@ -73,21 +72,19 @@ impl JournalReader {
         };
         reader.first = reader.next_line()?;
         if let Some(first) = &reader.first {
-            match serde_json::from_slice::<Head>(first) {
-                Ok(head) if head.event == "run_started" => {
-                    if head.schema_version > SCHEMA_VERSION {
-                        return Err(RecordError::NewerSchema {
-                            file: reader.path,
-                            found: head.schema_version,
-                            known: SCHEMA_VERSION,
-                        });
-                    }
+            let head = serde_json::from_slice::<Head>(first).ok();
+            match head.filter(|head| head.event == "run_started") {
+                Some(head) if head.schema_version > SCHEMA_VERSION => {
+                    return Err(RecordError::NewerSchema {
+                        file: reader.path,
+                        found: head.schema_version,
+                        known: SCHEMA_VERSION,
+                    });
                 }
-                Ok(_) | Err(_) => {
-                    if first.ends_with(b"\n") {
-                        return Err(RecordError::NotAJournal(reader.path));
-                    }
+                None if first.ends_with(b"\n") => {
+                    return Err(RecordError::NotAJournal(reader.path));
                 }
+                Some(_) | None => (),
             }
         }
         Ok(reader)

@@ -138,17 +138,15 @@ pub fn find_run(root: &Path, wanted: &str) -> Result<PathBuf, RecordError> {
 /// # Errors
 /// When the root cannot be read. A run that cannot be read is listed with the reason.
 pub fn list_runs(root: &Path) -> Result<Vec<ListedRun>, RecordError> {
-    Ok(run_ids(root)?
-        .into_iter()
-        .map(|id| {
-            let folder = root.join(&id);
-            ListedRun {
-                summary: summarise(&folder),
-                id: RunId(id),
-                folder,
-            }
-        })
-        .collect())
+    let listed = run_ids(root)?.into_iter().map(|id| {
+        let folder = root.join(&id);
+        ListedRun {
+            summary: summarise(&folder),
+            id: RunId(id),
+            folder,
+        }
+    });
+    Ok(listed.collect())
 }
 
 fn latest(root: &Path) -> Result<Option<PathBuf>, RecordError> {
@@ -158,16 +156,14 @@ fn latest(root: &Path) -> Result<Option<PathBuf>, RecordError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(RecordError::disk("read", &pointer)(error)),
     };
-    let target = if about.is_symlink() {
-        let target = fs::read_link(&pointer).map_err(RecordError::disk("read", &pointer))?;
-        target.to_string_lossy().into_owned()
-    } else {
-        let mut text = String::new();
-        File::open(&pointer)
-            .and_then(|file| file.take(LONGEST_POINTER).read_to_string(&mut text))
-            .map_err(RecordError::disk("read", &pointer))?;
-        text
+    let mut target = String::new();
+    let read = match about.is_symlink() {
+        true => fs::read_link(&pointer).map(|link| target = link.to_string_lossy().into_owned()),
+        false => File::open(&pointer)
+            .and_then(|file| file.take(LONGEST_POINTER).read_to_string(&mut target))
+            .map(drop),
     };
+    read.map_err(RecordError::disk("read", &pointer))?;
     let folder = root.join(name::run_folder(target.trim())?);
     Ok(folder.join(EVENTS_FILE).is_file().then_some(folder))
 }

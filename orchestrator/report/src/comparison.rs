@@ -84,18 +84,15 @@ pub fn input(view: &RunView, files: &mut Files<'_>) -> (Run, HashMap<String, Str
 
 fn trail(trail: &TrailView) -> Trail {
     let summary = &trail.summary;
+    let steps = summary.steps.iter().map(|step| TrailStep {
+        step: step.step.0,
+        text: step.text.clone(),
+    });
     Trail {
         name: summary.name.clone(),
         title: summary.title.clone(),
         path: summary.path.clone(),
-        steps: summary
-            .steps
-            .iter()
-            .map(|step| TrailStep {
-                step: step.step.0,
-                text: step.text.clone(),
-            })
-            .collect(),
+        steps: steps.collect(),
     }
 }
 
@@ -128,29 +125,25 @@ struct Reading<'r, 'f> {
 impl Reading<'_, '_> {
     fn session(&mut self, trail: usize, session: &SessionView) -> Session {
         let last = session.last();
-        let steps: Vec<Step> = last
-            .into_iter()
-            .flat_map(|attempt| &attempt.steps)
-            .filter(|step| step.status != Status::NotRun)
-            .map(|step| self.step(step))
-            .collect();
+        let steps = last.into_iter().flat_map(|attempt| &attempt.steps);
+        let reached = steps.filter(|step| step.status != Status::NotRun);
+        let steps: Vec<Step> = reached.map(|step| self.step(step)).collect();
         let screen = steps.iter().find_map(|step| step.tree.as_ref());
         let screen = screen.map(|seen| (seen.tree.width, seen.tree.height));
         let picture = steps.iter().find_map(|step| step.picture.as_ref());
         let scale = picture.map(|picture| picture.scale);
         let cell = self.cell(session, screen, scale);
         let earlier = session.flaky.then(|| {
-            let attempts = session.attempts.iter().rev().skip(1);
-            let bad = attempts
-                .filter_map(|attempt| Some((attempt.number.0, attempt.first_bad_step()?)))
-                .next();
+            let mut attempts = session.attempts.iter().rev().skip(1);
+            let bad =
+                attempts.find_map(|attempt| Some((attempt.number.0, attempt.first_bad_step()?)));
             bad.map(|(attempt, step)| EarlierFailure {
                 attempt,
                 step: step.step.0,
                 message: step.status.message().unwrap_or_default(),
             })
         });
-        let memory = last.map(|attempt| &attempt.memory);
+        let memory = last.map(|attempt| attempt.memory.clone());
         Session {
             id: session.id.0.clone(),
             trail,
@@ -160,12 +153,7 @@ impl Reading<'_, '_> {
             blame: session.status.blame(),
             earlier: earlier.flatten(),
             steps,
-            memory: memory.map_or_else(Vec::new, |memory| {
-                let named = memory.iter();
-                named
-                    .map(|(name, value)| (name.clone(), value.clone()))
-                    .collect()
-            }),
+            memory: memory.into_iter().flatten().collect(),
         }
     }
 
@@ -233,16 +221,12 @@ impl Reading<'_, '_> {
     ) -> usize {
         let device = session.cell_device();
         let values = &session.cell.0;
-        let known = self
-            .cells
-            .iter_mut()
-            .position(|cell| cell.device == device && cell.values == *values);
+        let mut cells = self.cells.iter();
+        let known = cells.position(|cell| cell.device == device && cell.values == *values);
         let engine = engine(session);
-        let facts = session
-            .info
-            .as_ref()
-            .map(|info| facts(info, &engine, values, screen))
-            .unwrap_or_default();
+        let facts = session.info.as_ref();
+        let facts = facts.map(|info| facts_of(info, &engine, values, screen));
+        let facts = facts.unwrap_or_default();
         let key = visual_key(&facts, values, screen, scale);
         let seen = (screen.is_some(), scale.is_some());
         let name = person_calls(session, &device);
@@ -310,7 +294,7 @@ fn outcome(status: &Status) -> OutcomeKind {
 }
 
 /// What is known of a device in a configuration besides the values of axes.
-fn facts(
+fn facts_of(
     info: &DeviceInfo,
     engine: &str,
     values: &BTreeMap<String, String>,
@@ -328,15 +312,9 @@ fn facts(
     add("form", form.unwrap_or_default());
     // A pixel of one platform is not a point of another.
     add("width", format!("{}", width.round()));
-    add(
-        "orientation",
-        if width > height {
-            "landscape"
-        } else {
-            "portrait"
-        }
-        .to_owned(),
-    );
+    let is_wide = width > height;
+    let orientation = if is_wide { "landscape" } else { "portrait" };
+    add("orientation", orientation.to_owned());
     match info.id.platform() {
         Platform::Web => {
             let (name, _) = packtrain_compare::runs::names::engine(engine);
@@ -439,10 +417,8 @@ fn expectation(expected: &Expected) -> Option<Expectation> {
         let condition: Condition = value.parse().ok()?;
         Some((axis.clone(), condition))
     });
-    let kind = expected
-        .kind
-        .as_ref()
-        .map(|kind| serde_json::from_value(kind.as_str().into()));
+    let kind = expected.kind.as_ref();
+    let kind = kind.map(|kind| serde_json::from_value(kind.as_str().into()));
     let kind = kind.transpose().ok()?;
     let name = expected.name.as_deref().map(Regex::new);
     Some(Expectation {

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::mark::Mark;
 
 /// A whole run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunView {
     /// The run.
     pub run: RunId,
@@ -80,7 +80,7 @@ pub struct TrailView {
 }
 
 /// One trail on one device, all attempts.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionView {
     /// The id of the first attempt.
     pub id: SessionId,
@@ -103,7 +103,7 @@ pub struct SessionView {
 }
 
 /// One attempt.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct AttemptView {
     /// Its own id.
     pub id: SessionId,
@@ -126,7 +126,7 @@ pub struct AttemptView {
 }
 
 /// One step of one attempt.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepView {
     /// Its place.
     pub step: StepIndex,
@@ -147,7 +147,7 @@ pub struct StepView {
 }
 
 /// One tool call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct CallView {
     /// Place among the step's calls.
     pub call: u32,

@@ -151,315 +151,249 @@ fn the_first_line_is_the_verdict() {
     let three = ["desktop", "tablet", "phone"];
     let phones = ["iPhone 15", "iPhone 16", "desktop", "Pixel 9"];
     let six = with(6, &[failed(2), lost(3, 3), flaky(4)]);
-    let table: Vec<(String, &str)> = vec![
-        (told(&["t"], &many, all(8), &[]), "All 8 passed."),
-        (told(&["t"], &["desk"], all(1), &[]), "Passed."),
-        (told(&["t"], &many, all(2), &[]), "Both passed."),
-        (
-            told(
-                &["t"],
-                &many,
-                all(16),
-                &[(Difference, GONE, "in dark", &[1, 3])],
-            ),
-            "All 16 passed. 1 difference: link Continue shopping is missing, in dark.",
+    let one = |cells: &[&str], sessions, clusters: &[ClusterRow<'_>], line: &str| {
+        assert_eq!(told(&["t"], cells, sessions, clusters), line);
+    };
+    one(&many, all(8), &[], "All 8 passed.");
+    one(&["desk"], all(1), &[], "Passed.");
+    one(&many, all(2), &[], "Both passed.");
+    one(
+        &many,
+        all(16),
+        &[(Difference, GONE, "in dark", &[1, 3])],
+        "All 16 passed. 1 difference: link Continue shopping is missing, in dark.",
+    );
+    one(
+        &three,
+        with(3, &[failed(2)]),
+        &[(Failure, HIDDEN, "", &[2])],
+        "1 of 3 failed: phone, step 1: link Reports is hidden by CSS.",
+    );
+    one(&many, with(2, &[flaky(1)]), &[], "2 passed, 1 flaky.");
+    one(&["desk"], vec![flaky(0)], &[], "Passed on attempt 2.");
+    one(
+        &["a", "b", "c", "d", "Pixel 9"],
+        with(5, &[lost(4, 3)]),
+        &[],
+        "4 passed, 1 not tested: Pixel 9 lost at step 3.",
+    );
+    one(
+        &many,
+        with(24, &[failed(2), failed(3), failed(9), failed(11)]),
+        &[(
+            Failure,
+            "heading is wrong",
+            "de-DE at 390 wide",
+            &[2, 3, 9, 11],
+        )],
+        "4 of 24 failed: de-DE at 390 wide.",
+    );
+    // Two causes and more: the largest.
+    one(
+        &many,
+        with(8, &[failed(1), failed(3), failed(5)]),
+        &[
+            (Failure, HIDDEN, "", &[1]),
+            (Failure, GONE, "in dark", &[3, 5]),
+        ],
+        "3 of 8 failed in dark, and 1 other.",
+    );
+    one(
+        &["desk"],
+        vec![failed(0)],
+        &[(Failure, HIDDEN, "", &[0])],
+        "Failed: step 1: link Reports is hidden by CSS.",
+    );
+    one(
+        &three,
+        (0..3).map(failed).collect(),
+        &[(Failure, HIDDEN, "", &[0, 1, 2])],
+        "All 3 failed: step 1: link Reports is hidden by CSS.",
+    );
+    // Several trails.
+    assert_eq!(
+        told(
+            &two,
+            &["desk", "phone"],
+            vec![
+                passed(0),
+                passed(1),
+                ended(1, 0, OutcomeKind::Passed, 0, ""),
+                ended(1, 1, OutcomeKind::Failed, 1, ""),
+            ],
+            &[(Failure, HIDDEN, "", &[3])],
         ),
-        (
-            told(
-                &["t"],
-                &three,
-                with(3, &[failed(2)]),
-                &[(Failure, HIDDEN, "", &[2])],
-            ),
-            "1 of 3 failed: phone, step 1: link Reports is hidden by CSS.",
+        "1 of 4 failed: Return, phone, step 1: link Reports is hidden by CSS."
+    );
+    // Repeats of one cell.
+    one(
+        &["desk"],
+        vec![passed(0), failed(0), passed(0)],
+        &[(Failure, HIDDEN, "", &[1])],
+        "1 of 3 failed: step 1: link Reports is hidden by CSS.",
+    );
+    // Failed and lost and flaky and differing.
+    one(
+        &many,
+        six,
+        &[(Failure, HIDDEN, "", &[2]), (Difference, GONE, "", &[5])],
+        "1 of 6 failed: c2, step 1: link Reports is hidden by CSS. 1 not tested: c3 lost at step 3. 1 flaky. 1 difference.",
+    );
+    one(
+        &many,
+        with(4, &[failed(1), flaky(2)]),
+        &[(Failure, HIDDEN, "", &[1])],
+        "1 of 4 failed: c1, step 1: link Reports is hidden by CSS. 1 flaky.",
+    );
+    one(
+        &["desk"],
+        vec![ended(0, 0, OutcomeKind::Failed, 0, "the app crashed.")],
+        &[],
+        "Failed: trailhead: the app crashed.",
+    );
+    // Lost, all of them, and for one reason on several.
+    one(
+        &["Pixel 9"],
+        vec![lost(0, 3)],
+        &[],
+        "Not tested: Pixel 9 lost at step 3.",
+    );
+    one(
+        &phones,
+        with(4, &[lost(0, 2), lost(1, 2)]),
+        &[],
+        "2 passed, 2 not tested: iPhone 15 lost at step 2, and 1 other.",
+    );
+    let why = "tool source `shop` did not start";
+    let stopped = |cell| Session {
+        blame: Some(Blame::Source),
+        ..ended(0, cell, Infrastructure, 1, why)
+    };
+    one(
+        &three,
+        (0..3).map(stopped).collect(),
+        &[],
+        "None of 3 tested: tool source shop did not start.",
+    );
+    // Not recorded.
+    one(
+        &phones,
+        with(
+            4,
+            &[
+                ended(0, 0, NeedsAgent, 2, ""),
+                ended(0, 1, NeedsAgent, 2, ""),
+            ],
         ),
-        (
-            told(&["t"], &many, with(2, &[flaky(1)]), &[]),
-            "2 passed, 1 flaky.",
+        &[],
+        "2 passed, 2 not recorded for iOS.",
+    );
+    one(
+        &phones,
+        with(4, &[ended(0, 3, NeedsAgent, 2, "")]),
+        &[],
+        "3 passed, 1 not recorded: Pixel 9, step 2.",
+    );
+    // Skipped, cancelled, unfinished, and what never had a device.
+    one(
+        &three,
+        with(
+            3,
+            &[
+                ended(0, 1, Skipped, 0, "only phones have it"),
+                ended(0, 2, Cancelled, 0, ""),
+            ],
         ),
-        (
-            told(&["t"], &["desk"], vec![flaky(0)], &[]),
-            "Passed on attempt 2.",
-        ),
-        (
-            told(
-                &["t"],
-                &["a", "b", "c", "d", "Pixel 9"],
-                with(5, &[lost(4, 3)]),
-                &[],
-            ),
-            "4 passed, 1 not tested: Pixel 9 lost at step 3.",
-        ),
-        (
-            told(
-                &["t"],
-                &many,
-                with(24, &[failed(2), failed(3), failed(9), failed(11)]),
-                &[(
-                    Failure,
-                    "heading is wrong",
-                    "de-DE at 390 wide",
-                    &[2, 3, 9, 11],
-                )],
-            ),
-            "4 of 24 failed: de-DE at 390 wide.",
-        ),
-        // Two causes and more: the largest.
-        (
-            told(
-                &["t"],
-                &many,
-                with(8, &[failed(1), failed(3), failed(5)]),
-                &[
-                    (Failure, HIDDEN, "", &[1]),
-                    (Failure, GONE, "in dark", &[3, 5]),
-                ],
-            ),
-            "3 of 8 failed in dark, and 1 other.",
-        ),
-        (
-            told(
-                &["t"],
-                &["desk"],
-                vec![failed(0)],
-                &[(Failure, HIDDEN, "", &[0])],
-            ),
-            "Failed: step 1: link Reports is hidden by CSS.",
-        ),
-        (
-            told(
-                &["t"],
-                &three,
-                (0..3).map(failed).collect(),
-                &[(Failure, HIDDEN, "", &[0, 1, 2])],
-            ),
-            "All 3 failed: step 1: link Reports is hidden by CSS.",
-        ),
-        // Several trails.
-        (
-            told(
-                &two,
-                &["desk", "phone"],
-                vec![
-                    passed(0),
-                    passed(1),
-                    ended(1, 0, OutcomeKind::Passed, 0, ""),
-                    ended(1, 1, OutcomeKind::Failed, 1, ""),
-                ],
-                &[(Failure, HIDDEN, "", &[3])],
-            ),
-            "1 of 4 failed: Return, phone, step 1: link Reports is hidden by CSS.",
-        ),
-        // Repeats of one cell.
-        (
-            told(
-                &["t"],
-                &["desk"],
-                vec![passed(0), failed(0), passed(0)],
-                &[(Failure, HIDDEN, "", &[1])],
-            ),
-            "1 of 3 failed: step 1: link Reports is hidden by CSS.",
-        ),
-        // Failed and lost and flaky and differing.
-        (
-            told(
-                &["t"],
-                &many,
-                six,
-                &[(Failure, HIDDEN, "", &[2]), (Difference, GONE, "", &[5])],
-            ),
-            "1 of 6 failed: c2, step 1: link Reports is hidden by CSS. 1 not tested: c3 lost at step 3. 1 flaky. 1 difference.",
-        ),
-        (
-            told(
-                &["t"],
-                &many,
-                with(4, &[failed(1), flaky(2)]),
-                &[(Failure, HIDDEN, "", &[1])],
-            ),
-            "1 of 4 failed: c1, step 1: link Reports is hidden by CSS. 1 flaky.",
-        ),
-        (
-            told(
-                &["t"],
-                &["desk"],
-                vec![ended(0, 0, OutcomeKind::Failed, 0, "the app crashed.")],
-                &[],
-            ),
-            "Failed: trailhead: the app crashed.",
-        ),
-        // Lost, all of them, and for one reason on several.
-        (
-            told(&["t"], &["Pixel 9"], vec![lost(0, 3)], &[]),
-            "Not tested: Pixel 9 lost at step 3.",
-        ),
-        (
-            told(&["t"], &phones, with(4, &[lost(0, 2), lost(1, 2)]), &[]),
-            "2 passed, 2 not tested: iPhone 15 lost at step 2, and 1 other.",
-        ),
-        (
-            {
-                let why = "tool source `shop` did not start";
-                let stopped = |cell| Session {
-                    blame: Some(Blame::Source),
-                    ..ended(0, cell, Infrastructure, 1, why)
-                };
-                told(&["t"], &three, (0..3).map(stopped).collect(), &[])
-            },
-            "None of 3 tested: tool source shop did not start.",
-        ),
-        // Not recorded.
-        (
-            told(
-                &["t"],
-                &phones,
-                with(
-                    4,
-                    &[
-                        ended(0, 0, NeedsAgent, 2, ""),
-                        ended(0, 1, NeedsAgent, 2, ""),
-                    ],
-                ),
-                &[],
-            ),
-            "2 passed, 2 not recorded for iOS.",
-        ),
-        (
-            told(
-                &["t"],
-                &phones,
-                with(4, &[ended(0, 3, NeedsAgent, 2, "")]),
-                &[],
-            ),
-            "3 passed, 1 not recorded: Pixel 9, step 2.",
-        ),
-        // Skipped, cancelled, unfinished, and what never had a device.
-        (
-            told(
-                &["t"],
-                &three,
-                with(
-                    3,
-                    &[
-                        ended(0, 1, Skipped, 0, "only phones have it"),
-                        ended(0, 2, Cancelled, 0, ""),
-                    ],
-                ),
-                &[],
-            ),
-            "1 passed, 1 cancelled, 1 skipped.",
-        ),
-        (
-            told(
-                &["t"],
-                &three,
-                (0..3)
-                    .map(|at| ended(0, at, Skipped, 0, "pinned to `adb`"))
-                    .collect(),
-                &[],
-            ),
-            "Nothing ran, all 3 skipped: pinned to adb.",
-        ),
-        (
-            told(
-                &["t"],
-                &three,
-                (0..3).map(|at| ended(0, at, Cancelled, 0, "")).collect(),
-                &[],
-            ),
-            "All 3 cancelled.",
-        ),
-        (
-            told(
-                &["t"],
-                &many,
-                (0..8)
-                    .map(|at| {
-                        if at < 3 {
-                            passed(at)
-                        } else {
-                            ended(0, at, Unfinished, 0, "")
-                        }
-                    })
-                    .collect(),
-                &[],
-            ),
-            "So far, 3 of 8: all passed.",
-        ),
-        (
-            {
-                let later = |at| {
-                    if at < 2 {
-                        passed(at)
-                    } else {
-                        ended(0, at, Unfinished, 0, "")
-                    }
-                };
-                let mut sessions: Vec<_> = (0..8).map(later).collect();
-                sessions[2] = failed(2);
-                told(&["t"], &many, sessions, &[(Failure, HIDDEN, "", &[2])])
-            },
-            "So far, 3 of 8: 1 failed: c2, step 1: link Reports is hidden by CSS.",
-        ),
-        (
-            told(
-                &["t"],
-                &three,
-                (0..3).map(|at| ended(0, at, Unfinished, 0, "")).collect(),
-                &[],
-            ),
-            "None of 3 has finished yet.",
-        ),
-        (
-            told(&two, &three, all(3), &[]),
-            "All 3 passed, 1 trail fits no device: Return.",
-        ),
-        (told(&two, &[], vec![], &[]), "Nothing ran: no device fits."),
-        (told(&[], &[], vec![], &[]), "Nothing ran."),
-        // A trail that needs no device.
-        (told(&["t"], &[""], all(1), &[]), "Passed."),
-        // Other kinds than differences.
-        (
-            told(
-                &["t"],
-                &many,
-                all(4),
-                &[(
-                    Network,
-                    "GET /api/stock answers 500",
-                    "with build=new",
-                    &[1, 3],
-                )],
-            ),
-            "All 4 passed. 1 failed request: GET /api/stock answers 500, with build=new.",
-        ),
-        (
-            told(
-                &["t"],
-                &many,
-                all(4),
-                &[
-                    (Console, "TypeError", "", &[1]),
-                    (Defect, "page scrolls sideways", "", &[2]),
-                ],
-            ),
-            "All 4 passed. 2 findings: TypeError, c1, and 1 other.",
-        ),
-        (
-            {
-                let mut run = run(&["t"], &many, all(4));
-                run.unlike_approved = vec![
-                    "step 2: button \"Buy\" is missing".to_owned(),
-                    "step 3".to_owned(),
-                ];
-                said(&run, &[])
-            },
-            "All 4 passed. 2 screens are not as approved: step 2: button Buy is missing, and 1 other.",
-        ),
+        &[],
+        "1 passed, 1 cancelled, 1 skipped.",
+    );
+    one(
+        &three,
+        (0..3)
+            .map(|at| ended(0, at, Skipped, 0, "pinned to `adb`"))
+            .collect(),
+        &[],
+        "Nothing ran, all 3 skipped: pinned to adb.",
+    );
+    one(
+        &three,
+        (0..3).map(|at| ended(0, at, Cancelled, 0, "")).collect(),
+        &[],
+        "All 3 cancelled.",
+    );
+    one(
+        &many,
+        (0..8)
+            .map(|at| {
+                if at < 3 {
+                    passed(at)
+                } else {
+                    ended(0, at, Unfinished, 0, "")
+                }
+            })
+            .collect(),
+        &[],
+        "So far, 3 of 8: all passed.",
+    );
+    let later = |at| {
+        if at < 2 {
+            passed(at)
+        } else {
+            ended(0, at, Unfinished, 0, "")
+        }
+    };
+    let mut sessions: Vec<_> = (0..8).map(later).collect();
+    sessions[2] = failed(2);
+    one(
+        &many,
+        sessions,
+        &[(Failure, HIDDEN, "", &[2])],
+        "So far, 3 of 8: 1 failed: c2, step 1: link Reports is hidden by CSS.",
+    );
+    one(
+        &three,
+        (0..3).map(|at| ended(0, at, Unfinished, 0, "")).collect(),
+        &[],
+        "None of 3 has finished yet.",
+    );
+    assert_eq!(
+        told(&two, &three, all(3), &[]),
+        "All 3 passed, 1 trail fits no device: Return."
+    );
+    assert_eq!(told(&two, &[], vec![], &[]), "Nothing ran: no device fits.");
+    assert_eq!(told(&[], &[], vec![], &[]), "Nothing ran.");
+    // A trail that needs no device.
+    one(&[""], all(1), &[], "Passed.");
+    // Other kinds than differences.
+    one(
+        &many,
+        all(4),
+        &[(
+            Network,
+            "GET /api/stock answers 500",
+            "with build=new",
+            &[1, 3],
+        )],
+        "All 4 passed. 1 failed request: GET /api/stock answers 500, with build=new.",
+    );
+    one(
+        &many,
+        all(4),
+        &[
+            (Console, "TypeError", "", &[1]),
+            (Defect, "page scrolls sideways", "", &[2]),
+        ],
+        "All 4 passed. 2 findings: TypeError, c1, and 1 other.",
+    );
+    let mut run = run(&["t"], &many, all(4));
+    run.unlike_approved = vec![
+        "step 2: button \"Buy\" is missing".to_owned(),
+        "step 3".to_owned(),
     ];
-    for (line, expected) in table {
-        assert_eq!(line, expected);
-    }
+    assert_eq!(
+        said(&run, &[]),
+        "All 4 passed. 2 screens are not as approved: step 2: button Buy is missing, and 1 other."
+    );
 }
 
 #[test]

@@ -125,61 +125,16 @@ impl Looking<'_, '_> {
         let mut is_missed = false;
         for step in own {
             let number = step.step;
-            let Some(mut is) = self.run.screen(session, step) else {
-                let has_base = match (&mut *before, &counterpart) {
-                    (ReferenceRun::Baselines(baselines), _) => {
-                        !matches!(self.approved(&mut **baselines, number), BaseStep::Missing)
-                    }
-                    (ReferenceRun::Run(base), Some(counterpart)) => {
-                        let other = counterpart.steps.get(&number);
-                        let other = other.and_then(|other| base.step(counterpart.session, *other));
-                        let other = other.filter(|step| step.status == StepStatus::Passed);
-                        other.is_some_and(|step| !is_blind || was_observed(step))
-                    }
-                    (ReferenceRun::Run(_), None) => false,
-                };
-                is_missed |= has_base;
-                if has_base && !is_blind {
-                    self.unknown(Some(number), "the step was not observed".to_owned());
+            let is = self.run.screen(session, step);
+            let was = self.before(before, counterpart.as_ref(), number);
+            // With why pictures cannot be compared here.
+            let (mut is, mut was, mut uneven) = match (is, was) {
+                (Some(is), BaseStep::Screen(was, uneven)) => (is, was, uneven),
+                (Some(_), BaseStep::Beyond) => {
+                    beyond = Some(number);
+                    break;
                 }
-                continue;
-            };
-            // Why pictures cannot be compared here.
-            let mut uneven = None;
-            let was = match (&mut *before, &counterpart) {
-                (ReferenceRun::Baselines(baselines), _) => self.approved(&mut **baselines, number),
-                (ReferenceRun::Run(base), Some(counterpart)) => {
-                    match counterpart.steps.get(&number) {
-                        None => BaseStep::Missing,
-                        Some(other) => match base.step(counterpart.session, *other) {
-                            Some(step) if step.status == StepStatus::Passed => {
-                                let noise = base.noise(&counterpart.sessions, *other);
-                                match (base.screen(counterpart.session, step), noise) {
-                                    (Some(mut screen), Ok(noise)) => {
-                                        screen.masks.extend(noise);
-                                        BaseStep::Screen(screen)
-                                    }
-                                    (Some(screen), Err(why)) => {
-                                        uneven = Some(why);
-                                        BaseStep::Screen(screen)
-                                    }
-                                    (None, _) => {
-                                        BaseStep::Unknown("the base did not look".to_owned())
-                                    }
-                                }
-                            }
-                            Some(_) | None => {
-                                beyond = beyond.or(Some(number));
-                                break;
-                            }
-                        },
-                    }
-                }
-                (ReferenceRun::Run(_), None) => break,
-            };
-            let mut was = match was {
-                BaseStep::Screen(was) => was,
-                BaseStep::Missing => {
+                (Some(_), BaseStep::Missing) => {
                     self.answer.steps += 1;
                     let of = match before {
                         ReferenceRun::Run(_) => "the base has no such step",
@@ -192,8 +147,24 @@ impl Looking<'_, '_> {
                     self.push(new, Some(number), session);
                     continue;
                 }
-                BaseStep::Unknown(why) => {
+                (Some(_), BaseStep::Unobserved) => {
+                    self.unknown(Some(number), "the base did not look".to_owned());
+                    continue;
+                }
+                (Some(_), BaseStep::Unknown(why)) => {
                     self.unknown(Some(number), why);
+                    continue;
+                }
+                (None, was) => {
+                    let has_base = match was {
+                        BaseStep::Missing | BaseStep::Beyond => false,
+                        BaseStep::Unobserved => !is_blind,
+                        BaseStep::Screen(..) | BaseStep::Unknown(_) => true,
+                    };
+                    is_missed |= has_base;
+                    if has_base && !is_blind {
+                        self.unknown(Some(number), "the step was not observed".to_owned());
+                    }
                     continue;
                 }
             };
@@ -283,6 +254,39 @@ impl Looking<'_, '_> {
         })
     }
 
+    /// What was at a step.
+    fn before<'b>(
+        &self,
+        before: &mut ReferenceRun<'_, 'b>,
+        counterpart: Option<&Counterpart>,
+        step: u32,
+    ) -> BaseStep<'b> {
+        let (base, other) = match (before, counterpart) {
+            (ReferenceRun::Baselines(baselines), _) => {
+                return self.approved(&mut **baselines, step);
+            }
+            (ReferenceRun::Run(base), Some(counterpart)) => (base, counterpart),
+            (ReferenceRun::Run(_), None) => return BaseStep::Beyond,
+        };
+        let Some(&step) = other.steps.get(&step) else {
+            return BaseStep::Missing;
+        };
+        let found = base.step(other.session, step);
+        let Some(found) = found.filter(|found| found.status == StepStatus::Passed) else {
+            return BaseStep::Beyond;
+        };
+        let Some(mut screen) = base.screen(other.session, found) else {
+            return BaseStep::Unobserved;
+        };
+        match base.noise(&other.sessions, step) {
+            Ok(noise) => {
+                screen.masks.extend(noise);
+                BaseStep::Screen(screen, None)
+            }
+            Err(why) => BaseStep::Screen(screen, Some(why)),
+        }
+    }
+
     fn approved(&self, baselines: &mut dyn Baselines, step: u32) -> BaseStep<'static> {
         let key = names::key(&self.run.run.cells[self.cell]);
         if key.is_empty() {
@@ -294,7 +298,7 @@ impl Looking<'_, '_> {
             Stored::Unreadable(why) => BaseStep::Unknown(why),
             Stored::Approved(approved) => {
                 let entry = approved.entry;
-                BaseStep::Screen(Screen {
+                let screen = Screen {
                     engine: Cow::Owned(entry.engine),
                     masks: entry.masks,
                     scale: entry.scale,
@@ -302,7 +306,8 @@ impl Looking<'_, '_> {
                     tree: approved.tree,
                     picture: Some(Rc::new(approved.picture)),
                     ..Screen::default()
-                })
+                };
+                BaseStep::Screen(screen, None)
             }
         }
     }
@@ -377,8 +382,13 @@ impl Looking<'_, '_> {
 
 /// What was at a step.
 enum BaseStep<'a> {
-    Screen(Screen<'a>),
+    /// A screen, and why its picture cannot be compared.
+    Screen(Screen<'a>, Option<&'static str>),
     Missing,
+    /// It passed, and was not looked at.
+    Unobserved,
+    /// The base did not get that far.
+    Beyond,
     Unknown(String),
 }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use super::{Form, Parsed, ToolCall, Trail};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::Source;
+use crate::source::{Source, Span};
 use crate::template;
 use crate::yaml::{self, Node, Value};
 
@@ -106,11 +106,11 @@ impl<'a> Reader<'a> {
             Node::Sequence(items) => self.list(&items.items),
             Node::Scalar(_) => {
                 let message = format!("expected a trail, found {}", value.kind());
-                self.tell(
-                    Diagnostic::error(self.source, value.span, message)
-                        .hint("a trail begins with `config:` and `trail:`".to_owned()),
-                );
-                None
+                self.refuse(
+                    value.span,
+                    message,
+                    "a trail begins with `config:` and `trail:`",
+                )
             }
         }?;
         self.check_arg_references(&trail);
@@ -123,15 +123,23 @@ impl<'a> Reader<'a> {
         self.problems
     }
 
+    /// Notes a mistake of which nothing can be made, and what a person can do about it.
+    fn refuse<T>(
+        &mut self,
+        at: impl Into<Option<Span>>,
+        message: impl Into<String>,
+        hint: &str,
+    ) -> Option<T> {
+        self.tell(Diagnostic::error(self.source, at, message).hint(hint.to_owned()));
+        None
+    }
+
     /// Notes a mistake. Errors and warnings are capped apart, so that no flood of warnings hides
     /// an error.
     fn tell(&mut self, problem: Diagnostic) {
-        let alike = self
-            .problems
-            .iter()
-            .filter(|known| known.severity == problem.severity)
-            .count();
-        if alike < MAX_DIAGNOSTICS {
+        let problems = self.problems.iter();
+        let alike = problems.filter(|known| known.severity == problem.severity);
+        if alike.count() < MAX_DIAGNOSTICS {
             self.problems.push(problem);
         }
     }

@@ -89,18 +89,16 @@ impl PartRun {
         })
     }
 
-    /// Every session of the plan in its place; `None` when places are missing or double.
-    fn whole(&self) -> Option<Vec<&PlannedSession>> {
-        let mut all: Vec<_> = self
-            .sessions
-            .iter()
-            .chain(&self.options.elsewhere)
-            .collect();
+    /// Every session of the plan in its place; an error when places are missing or double.
+    fn whole(&self) -> Result<Vec<&PlannedSession>, MergeError> {
+        let sessions = self.sessions.iter();
+        let mut all: Vec<_> = sessions.chain(&self.options.elsewhere).collect();
         all.sort_by_key(|planned| planned.place);
-        let are_places = (0..)
-            .zip(&all)
-            .all(|(place, planned)| planned.place == Some(place));
-        are_places.then_some(all)
+        let mut places = (0..).zip(&all);
+        match places.all(|(place, planned)| planned.place == Some(place)) {
+            true => Ok(all),
+            false => Err(MergeError::NotAPart(self.folder.clone())),
+        }
     }
 }
 
@@ -122,19 +120,11 @@ impl WholePlan {
                 });
             }
         }
-        let sessions = first
-            .whole()
-            .ok_or_else(|| MergeError::NotAPart(first.folder.clone()))?;
+        let sessions = first.whole()?;
         for other in others {
-            let theirs = other
-                .whole()
-                .ok_or_else(|| MergeError::NotAPart(other.folder.clone()))?;
+            let theirs = other.whole()?;
             if let Some(what) = difference((first, &sessions), (other, &theirs)) {
-                return Err(MergeError::Different {
-                    what,
-                    one: first.folder.clone(),
-                    other: other.folder.clone(),
-                });
+                return Err(different(what, first, other));
             }
         }
         let mut whole: Vec<_> = sessions.into_iter().map(unowned).collect();
@@ -158,11 +148,10 @@ impl WholePlan {
             }
         }
         // With all parts there, nothing may be left over.
+        let is_left = whole.iter().any(|session| session.owner.is_none());
         if parts.len() == first.of as usize
-            && let (Some(_), Some(other)) = (
-                whole.iter().find(|session| session.owner.is_none()),
-                others.last(),
-            )
+            && is_left
+            && let Some(other) = others.last()
         {
             return Err(divided_otherwise(first, other));
         }
@@ -207,8 +196,7 @@ impl WholePlan {
 impl WholeSession {
     /// The device that it is called by.
     pub(super) fn first_device(&self) -> Option<&DeviceId> {
-        let session = &self.session;
-        session.device.as_ref().or_else(|| session.one_of.first())
+        key(&self.session).1
     }
 }
 
@@ -255,12 +243,8 @@ fn difference(
             None => "their trails are in another order".to_owned(),
         });
     }
-    let changed = one
-        .trails
-        .iter()
-        .zip(&other.trails)
-        .find(|(ours, theirs)| ours != theirs);
-    if let Some((trail, _)) = changed {
+    let mut trails = one.trails.iter().zip(&other.trails);
+    if let Some((trail, _)) = trails.find(|(ours, theirs)| ours != theirs) {
         return Some(format!("the trail {} is not the same", trail.path));
     }
     if one.matrix != other.matrix {
@@ -287,9 +271,14 @@ fn difference(
 }
 
 fn divided_otherwise(one: &PartRun, other: &PartRun) -> MergeError {
+    let what =
+        "they divided the sessions in different ways; give each part the same `--times` file";
+    different(what.to_owned(), one, other)
+}
+
+fn different(what: String, one: &PartRun, other: &PartRun) -> MergeError {
     MergeError::Different {
-        what: "they divided the sessions in different ways; give each part the same `--times` file"
-            .to_owned(),
+        what,
         one: one.folder.clone(),
         other: other.folder.clone(),
     }

@@ -1,7 +1,7 @@
 //! What a part calls its sessions and files, and what they are called in the whole.
 
 use packtrain_drivers::DeviceEvent;
-use packtrain_model::{AttemptNumber, PlannedSession, RunEvent, SessionId, SessionIndex};
+use packtrain_model::{AttemptNumber, RunEvent, SessionId, SessionIndex};
 
 use super::plan::PartRun;
 use crate::{ARTIFACTS_FOLDER, name};
@@ -26,10 +26,7 @@ impl Renaming<'_> {
                 session, planned, ..
             } => {
                 *session = renamed;
-                *planned = PlannedSession {
-                    place: None,
-                    ..planned.clone()
-                };
+                planned.place = None;
             }
             RunEvent::ToolFinished { session, via, .. } => {
                 *session = renamed;

@@ -1,13 +1,13 @@
 //! Events into a view, one at a time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use packtrain_drivers::{ActionReport, DeviceInfo};
+use packtrain_drivers::DeviceInfo;
 use packtrain_model::{
-    AttemptNumber, Entry, Exit, Outcome, PlannedSession, RecordAs, RunEvent, RunId,
-    RunOptionsSummary, SessionId, SessionIndex, StepIndex, TrailSummary, Verdict,
+    AttemptNumber, Entry, Exit, Outcome, PlannedSession, RecordAs, RunEvent, SessionId,
+    SessionIndex, StepIndex, TrailSummary, Verdict,
 };
 use serde_json::Value;
 
@@ -22,6 +22,7 @@ struct Place {
     session: usize,
 }
 
+#[derive(Default)]
 struct Fold {
     view: RunView,
     /// Sessions by the id of their first attempt.
@@ -31,25 +32,7 @@ struct Fold {
 }
 
 pub(super) fn fold(events: impl IntoIterator<Item = Entry>) -> RunView {
-    let mut fold = Fold {
-        view: RunView {
-            run: RunId(String::new()),
-            packtrain: String::new(),
-            started: None,
-            duration: Duration::ZERO,
-            state: RunState::CutShort,
-            stopped_by: None,
-            verdict: Verdict::default(),
-            options: RunOptionsSummary::default(),
-            matrix: None,
-            devices: Vec::new(),
-            trails: Vec::new(),
-            broken_sinks: Vec::new(),
-        },
-        places: HashMap::new(),
-        last: None,
-        finished: None,
-    };
+    let mut fold = Fold::default();
     for Entry { at, event, .. } in events {
         fold.last = Some(at);
         fold.event(at, event);
@@ -255,9 +238,7 @@ impl Fold {
             group: planned.one_of.first().cloned(),
             cell: planned.cell.clone(),
             repeat: planned.repeat,
-            status: Status::NotRun,
-            flaky: false,
-            attempts: Vec::new(),
+            ..SessionView::default()
         });
         place
     }
@@ -384,20 +365,12 @@ impl Fold {
 
 impl AttemptView {
     fn new(id: SessionId, number: AttemptNumber, trail: &TrailSummary) -> Self {
+        let steps = trail.steps.iter().map(|step| StepView::new(step.step));
         Self {
             id,
             number,
-            started: None,
-            ended: None,
-            duration: Duration::ZERO,
-            status: Status::NotRun,
-            axes: Vec::new(),
-            memory: BTreeMap::new(),
-            steps: trail
-                .steps
-                .iter()
-                .map(|step| StepView::new(step.step))
-                .collect(),
+            steps: steps.collect(),
+            ..Self::default()
         }
     }
 
@@ -418,16 +391,10 @@ impl AttemptView {
 }
 
 impl StepView {
-    const fn new(step: StepIndex) -> Self {
+    fn new(step: StepIndex) -> Self {
         Self {
             step,
-            started: None,
-            status: Status::NotRun,
-            duration: Duration::ZERO,
-            calls: Vec::new(),
-            artifacts: Vec::new(),
-            observed: None,
-            reports: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -441,11 +408,8 @@ impl CallView {
             tool,
             arguments,
             status: Status::Unfinished,
-            report: ActionReport::default(),
-            answer: None,
             record: RecordAs::Nothing,
-            via: None,
-            duration: Duration::ZERO,
+            ..Self::default()
         }
     }
 }

@@ -6,7 +6,7 @@ use packtrain_report::console::{
 use packtrain_report::{Names, Problem, RunView};
 
 use crate::run::{self, Shape};
-use crate::{compared, golden, small, summary, view};
+use crate::{compared, golden, plain, small, summary, view};
 
 fn lines(detail: Detail, timestamps: Timestamps) -> String {
     let mut lines = EventLines::new(Layout::default(), detail, timestamps);
@@ -91,11 +91,7 @@ fn the_grid_keeps_to_the_width_of_the_terminal() {
 
 #[test]
 fn many_devices_have_no_grid() {
-    let sample = run::sample(Shape {
-        devices: MOST_DEVICES + 1,
-        trails: 1,
-        screenshots: false,
-    });
+    let sample = plain(MOST_DEVICES + 1, 1);
     let view = view(&sample);
     let compared = compared(&view);
     let names = Names::of(&view, &compared);
@@ -107,11 +103,7 @@ fn many_devices_have_no_grid() {
 
 #[test]
 fn a_run_in_which_all_went_well_is_short() {
-    let sample = run::sample(Shape {
-        devices: 1,
-        trails: 1,
-        screenshots: false,
-    });
+    let sample = plain(1, 1);
     let text = summary(&view(&sample), &links(), Layout::default());
     golden::expect("summary-passed.txt", &text);
 }

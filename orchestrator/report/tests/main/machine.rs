@@ -7,21 +7,25 @@ use packtrain_report::console::{Detail, EventLines, Layout, Timestamps};
 use packtrain_report::{HtmlOptions, JunitOptions, RunView};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus};
 
-use crate::run::{self, Shape};
-use crate::{compared, golden, html, json, junit, small, summary, view};
+use crate::{compared, golden, html, json, junit, plain, small, summary, view};
 
 fn report(view: &RunView) -> Report {
     let xml = junit(view, &JunitOptions::default());
     Report::deserialize_from_str(&xml).unwrap()
 }
 
+fn cases(report: &Report) -> impl Iterator<Item = &TestCase> {
+    let suites = report.test_suites.iter();
+    suites.flat_map(|suite| &suite.test_cases)
+}
+
 fn case<'a>(report: &'a Report, name: &str) -> &'a TestCase {
-    report
-        .test_suites
-        .iter()
-        .flat_map(|suite| &suite.test_cases)
-        .find(|case| case.name.as_str() == name)
-        .unwrap()
+    let mut cases = cases(report);
+    cases.find(|case| case.name.as_str() == name).unwrap()
+}
+
+fn class(case: &TestCase) -> &str {
+    case.classname.as_ref().unwrap().as_str()
 }
 
 #[test]
@@ -34,11 +38,7 @@ fn junit_is_as_agreed() {
 
 #[test]
 fn json_is_as_agreed() {
-    let sample = run::sample(Shape {
-        devices: 2,
-        trails: 1,
-        screenshots: false,
-    });
+    let sample = plain(2, 1);
     let view = view(&sample);
     let text = packtrain_report::json(&view, &compared(&view)).unwrap();
     golden::expect("summary.json", &text);
@@ -46,27 +46,12 @@ fn json_is_as_agreed() {
 
 #[test]
 fn no_two_test_cases_have_the_same_names() {
-    let sample = run::sample(Shape {
-        devices: 30,
-        trails: 4,
-        screenshots: false,
-    });
+    let sample = plain(30, 4);
     let report = report(&view(&sample));
-    let cases = || {
-        report
-            .test_suites
-            .iter()
-            .flat_map(|suite| &suite.test_cases)
-    };
-    let by_class: HashSet<_> = cases()
-        .map(|case| {
-            (
-                case.classname.as_ref().unwrap().as_str(),
-                case.name.as_str(),
-            )
-        })
+    let by_class: HashSet<_> = cases(&report)
+        .map(|case| (class(case), case.name.as_str()))
         .collect();
-    let by_name: HashSet<_> = cases().map(|case| case.name.as_str()).collect();
+    let by_name: HashSet<_> = cases(&report).map(|case| case.name.as_str()).collect();
     assert_eq!(report.tests, 120);
     assert_eq!((by_class.len(), by_name.len()), (120, 120));
 }
@@ -87,29 +72,20 @@ fn trails_of_one_name_in_two_folders_have_different_classes() {
         trail.title = "Same".to_owned();
     }
     let report = report(&view(&sample));
-    let classes: HashSet<_> = report
-        .test_suites
-        .iter()
-        .flat_map(|suite| &suite.test_cases)
-        .map(|case| case.classname.as_ref().unwrap().as_str())
-        .collect();
+    let classes: HashSet<_> = cases(&report).map(class).collect();
     assert_eq!(classes.len(), 24);
 }
 
 #[test]
 fn a_trail_dealt_out_to_any_device_keeps_its_name_whatever_device_it_got() {
-    let mut sample = run::sample(Shape {
-        devices: 1,
-        trails: 2,
-        screenshots: false,
-    });
+    let mut sample = plain(1, 2);
     if let RunEvent::RunStarted { options, .. } = &mut sample.entries[0].event {
         options.shard = "split".to_owned();
     }
     let report = report(&view(&sample));
     assert_eq!(report.test_suites.len(), 1);
     let case = case(&report, "Buy two cups");
-    assert_eq!(case.classname.as_ref().unwrap().as_str(), "checkout");
+    assert_eq!(class(case), "checkout");
 }
 
 #[test]
@@ -165,11 +141,7 @@ fn a_run_cut_short_is_an_error_in_junit_and_says_so_in_json() {
 
 #[test]
 fn json_says_which_devices_left_the_way_where_and_what_they_share() {
-    let sample = run::sample(Shape {
-        devices: 12,
-        trails: 1,
-        screenshots: false,
-    });
+    let sample = plain(12, 1);
     let view = view(&sample);
     let mut compared = compared(&view);
     compared.clusters[0].place = "iPhones and iPads only".to_owned();
@@ -268,11 +240,7 @@ fn an_infrastructure_error_says_whom_it_blames() {
 
 #[test]
 fn what_calls_noticed_is_in_junit_json_and_html() {
-    let sample = run::sample(Shape {
-        devices: 2,
-        trails: 1,
-        screenshots: false,
-    });
+    let sample = plain(2, 1);
     let view = view(&sample);
     let note = "2 elements match role=button[name=\"Add to basket\"]; the first was used";
     let report = report(&view);

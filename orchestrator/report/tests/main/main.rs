@@ -28,9 +28,14 @@ use run::{Sample, Shape};
 
 /// Six devices on which everything occurs that reports tell apart, without pictures.
 fn small() -> Sample {
+    plain(6, 4)
+}
+
+/// A run of so many devices and trails, without pictures.
+fn plain(devices: usize, trails: usize) -> Sample {
     run::sample(Shape {
-        devices: 6,
-        trails: 4,
+        devices,
+        trails,
         screenshots: false,
     })
 }

@@ -26,12 +26,11 @@ impl Reader<'_> {
         let name = &entry.key.text;
         if !is_name(name) {
             let message = format!("invalid argument name {}", quoted(name));
-            self.tell(
-                Diagnostic::error(self.source, entry.key.span, message).hint(
-                    "names have letters, digits and `_`, and do not begin with a digit".to_owned(),
-                ),
+            return self.refuse(
+                entry.key.span,
+                message,
+                "names have letters, digits and `_`, and do not begin with a digit",
             );
-            return None;
         }
         let empty = ArgDeclaration {
             name: name.clone(),
@@ -48,8 +47,7 @@ impl Reader<'_> {
             }),
             Node::Sequence(_) => {
                 let hint = "write a type, or a mapping with `type` and `default`";
-                self.mismatch(&entry.value, name, "a declaration", Some(hint));
-                None
+                self.mismatch(&entry.value, name, "a declaration", Some(hint))
             }
         }
     }
@@ -124,11 +122,11 @@ impl Reader<'_> {
             (false, false) => "an argument that is not required needs a default",
             (true, false) | (false, true) => return Some(()),
         };
-        self.tell(
-            Diagnostic::error(self.source, entry.key.span, message)
-                .hint("leave `required` out: the default alone decides".to_owned()),
-        );
-        None
+        self.refuse(
+            entry.key.span,
+            message,
+            "leave `required` out: the default alone decides",
+        )
     }
 
     /// Tells every `{{args.x}}` that names nothing: in a tool call it would fail, in words it is

@@ -13,11 +13,7 @@ impl Reader<'_> {
                 "expected {of} to be a list of tool calls, found {}",
                 value.kind()
             );
-            self.tell(
-                Diagnostic::error(self.source, value.span, message)
-                    .hint("begin each call with `- `".to_owned()),
-            );
-            return None;
+            return self.refuse(value.span, message, "begin each call with `- `");
         };
         let calls: Vec<Option<ToolCall>> = items.items.iter().map(|item| self.call(item)).collect();
         calls.into_iter().collect()
@@ -54,8 +50,7 @@ impl Reader<'_> {
                     quoted(&first.key.text),
                     quoted(&second.key.text)
                 );
-                self.tell(Diagnostic::error(self.source, second.key.span, message).hint(hint));
-                None
+                self.refuse(second.key.span, message, &hint)
             }
         }
     }

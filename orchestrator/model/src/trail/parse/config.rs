@@ -172,11 +172,8 @@ impl Reader<'_> {
     fn axes_of(&mut self, matrix: &Value) -> bool {
         let mut is_fine = true;
         let axes = matrix.as_mapping().and_then(|matrix| matrix.get("axes"));
-        for axis in axes
-            .and_then(Value::as_mapping)
-            .iter()
-            .flat_map(|axes| &axes.entries)
-        {
+        let axes = axes.and_then(Value::as_mapping);
+        for axis in axes.iter().flat_map(|axes| &axes.entries) {
             let Some(known) = known_axis(&axis.key.text) else {
                 continue;
             };
@@ -200,8 +197,7 @@ impl Reader<'_> {
                 let message = format!("`undefined` cannot be {}", quoted(word));
                 let hint = did_you_mean(word, ["error", "literal"])
                     .unwrap_or_else(|| "it can be error or literal".to_owned());
-                self.tell(Diagnostic::error(self.source, value.span, message).hint(hint));
-                None
+                self.refuse(value.span, message, &hint)
             }
         }
     }
@@ -209,14 +205,13 @@ impl Reader<'_> {
     /// Texts for names, in the order of the file.
     fn pairs(&mut self, value: &Value, name: &str) -> Option<Vec<(String, String)>> {
         let mapping = self.mapping(value, name)?;
-        let pairs: Vec<Option<(String, String)>> = mapping
-            .entries
-            .iter()
-            .map(|entry| {
-                let text = self.text(&entry.value, &format!("{name}.{}", entry.key.text))?;
-                Some((entry.key.text.clone(), text))
-            })
-            .collect();
+        let entries = mapping.entries.iter();
+        let pairs = entries.map(|entry| {
+            let text = self.text(&entry.value, &format!("{name}.{}", entry.key.text))?;
+            Some((entry.key.text.clone(), text))
+        });
+        // All of them are read, so that every mistake is told.
+        let pairs: Vec<_> = pairs.collect();
         pairs.into_iter().collect()
     }
 
@@ -253,17 +248,13 @@ impl Reader<'_> {
 
     /// Where a trail of the list form says it comes from; the unified form keeps that as metadata.
     fn source_notes(&mut self, value: &Value) -> Option<Vec<(String, String)>> {
-        let pairs = self.pairs(value, "source")?;
-        Some(
-            pairs
-                .into_iter()
-                .map(|(key, text)| match key.as_str() {
-                    "type" => ("source".to_owned(), text),
-                    "reason" => ("sourceReason".to_owned(), text),
-                    _ => (format!("source.{key}"), text),
-                })
-                .collect(),
-        )
+        let pairs = self.pairs(value, "source")?.into_iter();
+        let notes = pairs.map(|(key, text)| match key.as_str() {
+            "type" => ("source".to_owned(), text),
+            "reason" => ("sourceReason".to_owned(), text),
+            _ => (format!("source.{key}"), text),
+        });
+        Some(notes.collect())
     }
 }
 

@@ -13,10 +13,7 @@ impl Reader<'_> {
     pub(super) fn mapping<'v>(&mut self, value: &'v Value, name: &str) -> Option<&'v Mapping> {
         match &value.node {
             Node::Mapping(mapping) => Some(mapping),
-            Node::Scalar(_) | Node::Sequence(_) => {
-                self.mismatch(value, name, "a mapping", None);
-                None
-            }
+            Node::Scalar(_) | Node::Sequence(_) => self.mismatch(value, name, "a mapping", None),
         }
     }
 
@@ -25,13 +22,11 @@ impl Reader<'_> {
         match &value.node {
             Node::Scalar(scalar) if !value.is_null() => Some(scalar.text.clone()),
             Node::Scalar(_) => {
-                self.mismatch(value, name, "a text", Some("write \"\" for an empty text"));
-                None
+                self.mismatch(value, name, "a text", Some("write \"\" for an empty text"))
             }
             Node::Mapping(_) | Node::Sequence(_) => {
                 let hint = "a text that looks like YAML needs quotes around it";
-                self.mismatch(value, name, "a text", Some(hint));
-                None
+                self.mismatch(value, name, "a text", Some(hint))
             }
         }
     }
@@ -52,17 +47,17 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn mismatch(
+    pub(super) fn mismatch<T>(
         &mut self,
         value: &Value,
         name: &str,
         wanted: &str,
         hint: Option<&'static str>,
-    ) {
+    ) -> Option<T> {
         let message = format!("expected `{name}` to be {wanted}, found {}", value.kind());
-        self.tell(
-            Diagnostic::error(self.source, value.span, message).hint(hint.map(str::to_owned)),
-        );
+        let hint = hint.map(str::to_owned);
+        self.tell(Diagnostic::error(self.source, value.span, message).hint(hint));
+        None
     }
 
     pub(super) fn unknown_key(
@@ -86,11 +81,11 @@ impl Reader<'_> {
         let name = entry.key.text.as_str();
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
             let message = format!("invalid device classifier {}", quoted(name));
-            self.tell(
-                Diagnostic::error(self.source, entry.key.span, message)
-                    .hint("write a platform, or a narrower one like `android-phone`".to_owned()),
+            return self.refuse(
+                entry.key.span,
+                message,
+                "write a platform, or a narrower one like `android-phone`",
             );
-            return None;
         }
         let platform = name.split('-').next().unwrap_or(name);
         if !PLATFORMS.contains(&platform)

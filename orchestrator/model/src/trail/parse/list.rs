@@ -61,26 +61,25 @@ impl Reader<'_> {
                 ITEMS.join(", "),
                 item.kind()
             );
-            self.tell(Diagnostic::error(self.source, item.span, message).hint(
-                "begin the file with `config:` and `trail:`; a list is the older form".to_owned(),
-            ));
-            return None;
+            return self.refuse(
+                item.span,
+                message,
+                "begin the file with `config:` and `trail:`; a list is the older form",
+            );
         };
         match entry.key.text.as_str() {
             "config" if place == 0 => draft.config = Some(self.list_config(&entry.value)?),
             "config" => {
-                self.misplaced(entry, "`config` must be the first item, and the only one");
-                return None;
+                return self.misplaced(entry, "`config` must be the first item, and the only one");
             }
             "trailhead" if draft.trailhead.is_none() && draft.steps.is_empty() => {
                 draft.trailhead = Some(self.list_trailhead(entry)?);
             }
             "trailhead" => {
-                self.misplaced(
+                return self.misplaced(
                     entry,
                     "`trailhead` must come before all steps, and only once",
                 );
-                return None;
             }
             "prompts" => self.prompts(entry, draft)?,
             "tools" => {
@@ -95,15 +94,15 @@ impl Reader<'_> {
                 let message = format!("unknown item {} in a trail", quoted(other));
                 let hint = did_you_mean(other, ITEMS)
                     .unwrap_or_else(|| format!("it can be {}", ITEMS.join(", ")));
-                self.tell(Diagnostic::error(self.source, entry.key.span, message).hint(hint));
-                return None;
+                return self.refuse(entry.key.span, message, &hint);
             }
         }
         Some(())
     }
 
-    fn misplaced(&mut self, entry: &Entry, message: &str) {
+    fn misplaced<T>(&mut self, entry: &Entry, message: &str) -> Option<T> {
         self.tell(Diagnostic::error(self.source, entry.key.span, message));
+        None
     }
 
     /// A word is the name of a tool without arguments.
@@ -135,16 +134,14 @@ impl Reader<'_> {
             .iter()
             .any(|entry| !entry.value.is_empty());
         if mapping.get("step").is_none() && !has_tools {
-            self.misplaced(entry, "empty trailhead: `step` or `tools` is missing");
-            return None;
+            return self.misplaced(entry, "empty trailhead: `step` or `tools` is missing");
         }
         Some(trailhead)
     }
 
     fn prompts(&mut self, entry: &Entry, draft: &mut Draft) -> Option<()> {
         let Node::Sequence(prompts) = &entry.value.node else {
-            self.mismatch(&entry.value, "prompts", "a list of steps", None);
-            return None;
+            return self.mismatch(&entry.value, "prompts", "a list of steps", None);
         };
         let mut whole = true;
         for prompt in &prompts.items {
@@ -163,8 +160,7 @@ impl Reader<'_> {
             (Some(entry), None) => (StepKind::Step, entry),
             (None, Some(entry)) => (StepKind::Verify, entry),
             (Some(_), Some(verify)) => {
-                self.misplaced(verify, "a step has either `step` or `verify`, not both");
-                return None;
+                return self.misplaced(verify, "a step has either `step` or `verify`, not both");
             }
             (None, None) => {
                 let message = "empty step: `step` or `verify` is missing";
@@ -201,13 +197,11 @@ impl Reader<'_> {
         self.only(mapping, "a recording", &["tools"]);
         match mapping.get("tools") {
             Some(tools) => self.calls(tools, "`tools`"),
-            None => {
-                self.tell(
-                    Diagnostic::error(self.source, entry.key.span, "`tools` is missing")
-                        .hint("write `tools: []` when there is nothing to do".to_owned()),
-                );
-                None
-            }
+            None => self.refuse(
+                entry.key.span,
+                "`tools` is missing",
+                "write `tools: []` when there is nothing to do",
+            ),
         }
     }
 

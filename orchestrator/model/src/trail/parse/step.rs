@@ -16,13 +16,12 @@ const TRAILHEAD_KEYS: [&str; 4] = ["step", "recording", "recordable", "maxRetrie
 impl Reader<'_> {
     pub(super) fn trailhead(&mut self, value: &Value) -> Option<Step> {
         if let Node::Scalar(_) = &value.node {
-            self.mismatch(
+            return self.mismatch(
                 value,
                 "trailhead",
                 "a mapping",
                 Some("write its text as `step: ...` below it"),
             );
-            return None;
         }
         let mapping = self.mapping(value, "trailhead")?;
         self.fields(mapping, value.span, StepIndex::TRAILHEAD)
@@ -33,11 +32,11 @@ impl Reader<'_> {
             Node::Mapping(mapping) => self.fields(mapping, value.span, index),
             Node::Scalar(_) | Node::Sequence(_) => {
                 let message = format!("expected a step, found {}", value.kind());
-                self.tell(
-                    Diagnostic::error(self.source, value.span, message)
-                        .hint("a step begins with `step:` or `verify:`".to_owned()),
-                );
-                None
+                self.refuse(
+                    value.span,
+                    message,
+                    "a step begins with `step:` or `verify:`",
+                )
             }
         }
     }
@@ -63,11 +62,11 @@ impl Reader<'_> {
             && let Some(recording) = recordings.iter().find(|entry| !entry.value.is_empty())
         {
             let message = "the step is not recordable, yet something is recorded";
-            self.tell(
-                Diagnostic::error(self.source, recording.span, message)
-                    .hint("remove `recordable: false` or the recording".to_owned()),
+            return self.refuse(
+                recording.span,
+                message,
+                "remove `recordable: false` or the recording",
             );
-            return None;
         }
         let (kind, text) = words?;
         Some(Step {
@@ -132,15 +131,11 @@ impl Reader<'_> {
         let verify = step.entry("verify").filter(|_| !is_trailhead);
         let (kind, entry) = match (step.entry("step"), verify) {
             (Some(_), Some(verify)) => {
-                self.tell(
-                    Diagnostic::error(
-                        self.source,
-                        verify.key.span,
-                        "a step has either `step` or `verify`, not both",
-                    )
-                    .hint("make it two steps".to_owned()),
+                return self.refuse(
+                    verify.key.span,
+                    "a step has either `step` or `verify`, not both",
+                    "make it two steps",
                 );
-                return None;
             }
             (Some(entry), None) if is_trailhead => (StepKind::Trailhead, entry),
             (Some(entry), None) => (StepKind::Step, entry),
@@ -181,11 +176,11 @@ impl Reader<'_> {
                 "expected `recording` to be a mapping of device classifiers, found {}",
                 recording.value.kind()
             );
-            self.tell(
-                Diagnostic::error(self.source, recording.key.span, message)
-                    .hint("put `android:`, `ios:` or `web:` between it and the calls".to_owned()),
+            return self.refuse(
+                recording.key.span,
+                message,
+                "put `android:`, `ios:` or `web:` between it and the calls",
             );
-            return None;
         };
         let mut recordings = ByClassifier::default();
         let mut whole = true;
@@ -211,11 +206,7 @@ impl Reader<'_> {
             Node::Sequence(_) => self.calls(&entry.value, name),
             Node::Mapping(_) => {
                 let message = format!("expected a list of tool calls for {}", quoted(name));
-                self.tell(
-                    Diagnostic::error(self.source, entry.value.span, message)
-                        .hint("begin each call with `- `".to_owned()),
-                );
-                None
+                self.refuse(entry.value.span, message, "begin each call with `- `")
             }
             Node::Scalar(_) => {
                 let message = format!(
@@ -223,11 +214,11 @@ impl Reader<'_> {
                     quoted(name),
                     entry.value.kind()
                 );
-                self.tell(
-                    Diagnostic::error(self.source, entry.key.span, message)
-                        .hint("write [] when there is nothing to do".to_owned()),
-                );
-                None
+                self.refuse(
+                    entry.key.span,
+                    message,
+                    "write [] when there is nothing to do",
+                )
             }
         }
     }
@@ -242,13 +233,11 @@ impl Reader<'_> {
                     "the trailhead of {name} must be one tool call, found {}",
                     call.keys().collect::<Vec<_>>().join(", ")
                 );
-                self.tell(
-                    Diagnostic::error(self.source, call.entries[1].key.span, message).hint(
-                        "use a tool that does it all, or move the rest into the first step"
-                            .to_owned(),
-                    ),
-                );
-                None
+                self.refuse(
+                    call.entries[1].key.span,
+                    message,
+                    "use a tool that does it all, or move the rest into the first step",
+                )
             }
             Node::Mapping(_) => self.call(&entry.value).map(|call| vec![call]),
             Node::Sequence(_) | Node::Scalar(_) => {
@@ -256,12 +245,11 @@ impl Reader<'_> {
                     "the trailhead of {name} must be one tool call, found {}",
                     entry.value.kind()
                 );
-                self.tell(
-                    Diagnostic::error(self.source, entry.key.span, message).hint(
-                        "write the call without `- `, or {} when there is nothing to do".to_owned(),
-                    ),
-                );
-                None
+                self.refuse(
+                    entry.key.span,
+                    message,
+                    "write the call without `- `, or {} when there is nothing to do",
+                )
             }
         }
     }

@@ -51,22 +51,22 @@ impl Reader<'_> {
         let trail = root.entry("trail");
         if let Some(trailhead) = root.entry("trailhead") {
             let at = trail.unwrap_or(trailhead).key.span;
-            self.tell(
-                Diagnostic::error(self.source, at, "a trail with a trailhead needs steps")
-                    .hint("add `trail:` with a list of steps".to_owned()),
+            return self.refuse(
+                at,
+                "a trail with a trailhead needs steps",
+                "add `trail:` with a list of steps",
             );
-            return None;
         }
         if root.entry("config").is_none() {
             let at = match (trail, place) {
                 (Some(trail), _) => trail.key.span,
                 (None, place) => place,
             };
-            self.tell(
-                Diagnostic::error(self.source, at, "the trail has no steps")
-                    .hint("add `trail:` with a list of steps".to_owned()),
+            return self.refuse(
+                at,
+                "the trail has no steps",
+                "add `trail:` with a list of steps",
             );
-            return None;
         }
         if let Some(trail) = trail {
             self.tell(Diagnostic::warning(
@@ -89,10 +89,7 @@ impl Reader<'_> {
                 "expected `trail` to be a list of steps, found {}",
                 entry.value.kind()
             );
-            self.tell(
-                Diagnostic::error(self.source, span(entry.key.span), message).hint(hint.to_owned()),
-            );
-            return None;
+            return self.refuse(span(entry.key.span), message, hint);
         };
         let steps: Vec<Option<Step>> = (1..)
             .zip(&items.items)
