@@ -383,11 +383,7 @@ fn every_misspelled_name_is_told_at_once_by_check_and_by_a_run_that_starts_nothi
     for (place, message, meant) in [
         ("packtrain.yaml:1:1", "unknown target `shp`", "shop"),
         ("packtrain.yaml:5:24", "unknown value `chromum`", "chromium"),
-        (
-            "packtrain.yaml:6:14",
-            "unknown Playwright device `iPhone 55`",
-            "iPhone 15",
-        ),
+        ("packtrain.yaml:6:14", "device `iPhone 55`", "iPhone 15"),
         ("packtrain.yaml:6:34", "`de_DE` is not a language", "de-DE"),
         (
             "packtrain.yaml:6:49",

@@ -148,10 +148,7 @@ pub async fn an_alert_is_answered_by_consent_or_by_name(phone: &mut impl Phone) 
     let error = phone.err(answer(true, None)).await;
     assert_eq!(error.fault(), Fault::App);
     let said = error.to_string();
-    assert!(
-        said.starts_with("answer the alert: no alert is open"),
-        "{said}"
-    );
+    assert!(said.starts_with("answer the alert: no alert"), "{said}");
     for (accept, button) in [(true, None), (false, None), (false, Some("Later"))] {
         phone.tap("title").await;
         let read = phone.json(alert.clone()).await;

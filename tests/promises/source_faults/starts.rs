@@ -37,10 +37,10 @@ fn what_does_not_start_is_told_with_its_reason_and_costs_only_those_who_need_it(
             "tool source `gone`: it ended before it answered (exit code: 3)",
             "reason 1\n  reason 2\n  reason 3",
             "tool source `lost`: its folder ",
-            "nowhere is not there",
+            "nowhere does not exist",
             "tool source `nobody`: program `packtrain-nonesuch` not found",
             "tool source `script`: the script ",
-            "nothere.mjs is not there",
+            "nothere.mjs does not exist",
         ],
     );
     bench.passed("a");
