@@ -126,7 +126,8 @@ pub fn plan(
 }
 
 fn is_wanted(run: &Run, cell: usize, selection: &Selection) -> bool {
-    let known = run.cells[cell].all_values();
+    let mut known = run.cells[cell].all_values();
+    known.insert("device".to_owned(), run.cells[cell].device.clone());
     let mut wanted = selection.cells.iter();
     selection.cells.is_empty()
         || wanted.any(|values| {

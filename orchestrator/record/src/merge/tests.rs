@@ -240,42 +240,24 @@ fn a_run_that_is_no_part_is_refused() {
 
 #[test]
 fn parts_of_different_runs_are_refused_with_what_differs() {
-    type Change = fn(&mut RunEvent);
+    type Change = fn(&mut String, &mut [TrailSummary], &mut RunOptionsSummary);
     let changes: [(&str, Change); 6] = [
-        ("from different trails or options", |event| {
-            let RunEvent::RunStarted { options, .. } = event else {
-                return;
-            };
+        ("from different trails or options", |_, _, options| {
             options.plan = "0123456789abcdef".to_owned();
         }),
-        ("1.0.0 and packtrain 2.0.0", |event| {
-            let RunEvent::RunStarted { packtrain, .. } = event else {
-                return;
-            };
+        ("1.0.0 and packtrain 2.0.0", |packtrain, _, _| {
             *packtrain = "2.0.0".to_owned();
         }),
-        ("only one has the trail t.trail.yaml", |event| {
-            let RunEvent::RunStarted { trails, .. } = event else {
-                return;
-            };
+        ("only one has the trail t.trail.yaml", |_, trails, _| {
             trails[0].path = "u.trail.yaml".to_owned();
         }),
-        ("the trail t.trail.yaml is not the same", |event| {
-            let RunEvent::RunStarted { trails, .. } = event else {
-                return;
-            };
+        ("the trail t.trail.yaml is not the same", |_, trails, _| {
             trails[0].title = "U".to_owned();
         }),
-        ("4 planned sessions and 3", |event| {
-            let RunEvent::RunStarted { options, .. } = event else {
-                return;
-            };
+        ("4 planned sessions and 3", |_, _, options| {
             options.elsewhere.pop();
         }),
-        ("other devices", |event| {
-            let RunEvent::RunStarted { options, .. } = event else {
-                return;
-            };
+        ("other devices", |_, _, options| {
             options.elsewhere[0].device = None;
         }),
     ];
@@ -289,7 +271,16 @@ fn parts_of_different_runs_are_refused_with_what_differs() {
             vec![started(DIVISION[0], Some("1/2"))],
         );
         let mut event = started(DIVISION[1], Some("2/2"));
-        change(&mut event);
+        let RunEvent::RunStarted {
+            packtrain,
+            trails,
+            options,
+            ..
+        } = &mut event
+        else {
+            panic!("{event:?}");
+        };
+        change(packtrain, trails, options);
         let other = part(root.path(), "other", DIVISION[1], None, vec![event]);
         let error = merged(root.path(), &[one, other]).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
