@@ -123,6 +123,7 @@ pub(crate) fn title(message: &str) -> (String, bool) {
             ("no element", "is missing"),
             ("no visible element", "is missing"),
             ("not found", "is missing"),
+            ("not on the screen", "is missing"),
             ("matches nothing", "is missing"),
         ];
         let lower = line.to_lowercase();

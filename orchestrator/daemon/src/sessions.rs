@@ -74,6 +74,7 @@ pub(crate) async fn carry_out(
                     stop.cancel(packtrain_model::CancelCause::Interrupt);
                     // Dropped then, which gives the device back too.
                     let _ = tokio::time::timeout(STOP_TIMEOUT, session).await;
+                    let _ = tokio::time::timeout(STOP_TIMEOUT, writing).await;
                     return Ok(());
                 }
             },
@@ -92,8 +93,8 @@ pub(crate) async fn carry_out(
     wire::write(&mut writer, &SessionItem::Ended(outcome)).await
 }
 
-/// Sends what a session says back to its run, until it says nothing more. Of a run that is gone, files are
-/// taken off the disk all the same.
+/// Sends what a session says back to its run, until it says nothing more. Of a run that is gone, logs
+/// are taken off the disk all the same.
 async fn send_back<W: AsyncWrite + Unpin + Send>(
     mut said: mpsc::Receiver<SessionMessage>,
     mut writer: W,
@@ -104,10 +105,11 @@ async fn send_back<W: AsyncWrite + Unpin + Send>(
             SessionMessage::Event(event, _) => (SessionItem::Event(event), Vec::new()),
             SessionMessage::Waits(reason) => (SessionItem::Waits(reason), Vec::new()),
             SessionMessage::File(artifact, taken) => {
-                drop(taken);
                 let content = artifact.content;
                 let placing = tokio::task::spawn_blocking(move || ContentPlace::of(content));
-                let Some((content, bytes)) = placing.await.ok().flatten() else {
+                let placed = placing.await.ok().flatten();
+                drop(taken);
+                let Some((content, bytes)) = placed else {
                     continue;
                 };
                 let file = packtrain_wire::File {

@@ -64,7 +64,8 @@ impl FromStr for Condition {
             };
         }
         // The longer signs first: `<=` begins with `<`.
-        let signs: [(&str, fn(f64) -> Self); 4] = [
+        type Limit = fn(f64) -> Condition;
+        let signs: [(&str, Limit); 4] = [
             ("<=", Self::AtMost),
             (">=", Self::AtLeast),
             ("<", Self::Below),
