@@ -45,7 +45,8 @@ pub(super) const TRAPS: &[Trap] = &[
         "an address that is set soon",
         "<button id=go onclick=\"setTimeout(() => { location = '/second' })\">Go</button>",
     )
-    .leads_to("/second$"),
+    .leads_to("/second$")
+    .differs(ASKED_BEFORE),
     click(
         "the page loaded again",
         "<button id=go onclick='location.reload()'>Go</button><script>note('loaded')</script>",
