@@ -61,8 +61,12 @@ impl Handler<'_> {
         let pressed = ["duration", "pressDuration", "holdDuration"];
         let pressed: Duration = pressed.map(|name| self.seconds(name)).iter().sum();
         if self.found.command == "press_and_drag" && self.found.uuid.is_some() {
-            let there = self.arguments.text("toElement").unwrap_or_default();
-            let (tree, at) = self.element_of(&there.to_owned()).await?;
+            let there = self
+                .arguments
+                .text("toElement")
+                .unwrap_or_default()
+                .to_owned();
+            let (tree, at) = self.element_of(&there).await?;
             (from, to) = (frame.centre(), tree.frame(at).centre());
         }
         let swipe = Gesture::Swipe { from, to };
