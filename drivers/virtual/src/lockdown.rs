@@ -1,10 +1,10 @@
 //! lockdownd: the iPhone's front door, on device port 62078. It tells what the device is, pairs
-//! with hosts, and starts the other services.
+//! with hosts, and starts the list of apps.
 //!
 //! Wire: <https://github.com/libimobiledevice/libimobiledevice> (`src/lockdown.c`). Answers are in
-//! the form iOS 5 and later give them: no `Result`, an `Error` when something failed. Started are
-//! the services that a phone without a developer disk image offers and that clients ask for;
-//! everything else is `InvalidService`. This module does not know what apps do.
+//! the form iOS 5 and later give them: no `Result`, an `Error` when something failed. Started is
+//! the list of apps; every other service is `InvalidService`. This module does not know what apps
+//! do.
 
 pub(crate) mod channel;
 mod conversation;
@@ -15,11 +15,12 @@ mod values;
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
 pub use self::identity::Identity;
 use self::pairing::Pairings;
 use self::service::Ports;
 pub use self::service::{InstalledApp, Inventory, Origin};
-use self::values::Written;
 use crate::usbmux::{DevicePort, Service, SystemBuid, Udid};
 
 /// The port of lockdownd on every device.
@@ -85,7 +86,8 @@ struct Inner {
     inventory: Arc<dyn Inventory>,
     pairings: Pairings,
     ports: Ports,
-    written: Written,
+    /// The name that a host gave it.
+    renamed: Mutex<Option<String>>,
 }
 
 impl Lockdown {
@@ -98,7 +100,7 @@ impl Lockdown {
                 inventory,
                 pairings: Pairings::default(),
                 ports: Ports::default(),
-                written: Written::default(),
+                renamed: Mutex::default(),
             }),
         }
     }
@@ -122,9 +124,9 @@ impl Lockdown {
                 Box::pin(conversation::serve(inner, refusal, stream))
             }));
         }
-        let started = inner.ports.take(port)?;
+        let host = inner.ports.take(port)?;
         Some(Box::new(move |stream| {
-            Box::pin(service::serve(inner, started, stream))
+            Box::pin(service::serve(inner, host, stream))
         }))
     }
 }
@@ -147,6 +149,8 @@ mod tests {
         fn uninstall(&self, _: &str) -> bool {
             false
         }
+
+        fn note_unhandled(&self, _: &str) {}
     }
 
     /// A phone without apps.

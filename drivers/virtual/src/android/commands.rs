@@ -72,14 +72,16 @@ impl<'a> Call<'a> {
         self.args.get(index).map(String::as_str)
     }
 
-    /// The options and the rest of the arguments of a program that knows these letters; what has
-    /// others is noted.
-    fn options(&self, known: &str, with_value: &[&str]) -> Options {
+    /// The options and the rest of the arguments of a program that knows these letters and
+    /// `with_value`. Others end it, as toybox does.
+    async fn options(&self, known: &str, with_value: &[&str]) -> Result<Options, Stop> {
         let options = Options::of(self.rest(), with_value);
-        if !options.has_only(known) {
+        if let Some(other) = options.other_than(known, with_value) {
             self.unhandled();
+            let why = format!("Unknown option '{other}' (see \"{} --help\")", self.name());
+            return Err(Stop(self.fail(why, 1).await?));
         }
-        options
+        Ok(options)
     }
 
     async fn out(&self, text: impl Into<bytes::Bytes>) -> Result<(), Stop> {
@@ -125,6 +127,13 @@ impl<'a> Call<'a> {
         self.end(format!("Unknown command: {command}\n"), 255).await
     }
 
+    /// The program is there, but nobody recorded what it says to these words.
+    async fn not_recorded(&self) -> CommandResult {
+        self.unhandled();
+        self.fail("a virtual phone has no answer to these arguments", 1)
+            .await
+    }
+
     /// Runs another program, as `nohup` and `toybox` do.
     async fn run_other(&mut self, args: &[String]) -> CommandResult {
         Ok(match self.shell.invoke(args, self.io).await {
@@ -146,6 +155,7 @@ type Program = for<'a, 'b> fn(&'a mut Call<'b>) -> BoxFuture<'a, CommandResult>;
 const PROGRAMS: &[(&str, Program)] = &[
     ("am", |call| am::run(call).boxed()),
     ("app_process", |call| agent::run(call).boxed()),
+    ("appops", |call| cmd::appops(call).boxed()),
     ("cat", |call| filter::cat(call).boxed()),
     ("chmod", |call| file::chmod(call).boxed()),
     ("cmd", |call| cmd::run(call).boxed()),
@@ -265,10 +275,7 @@ async fn run_program(shell: &mut Shell, program: Option<Program>, args: &[String
                 call.end(text, answer.code).await
             }
             (None, Some(program)) => program(&mut call).await,
-            (None, None) => {
-                call.unhandled();
-                Ok(0)
-            }
+            (None, None) => call.not_recorded().await,
         }
     };
     tokio::select! {

@@ -46,4 +46,8 @@ impl Inventory for Apps {
         let id = AppId::from(bundle_id);
         self.0.world(|world, now| world.uninstall(&id, now))
     }
+
+    fn note_unhandled(&self, request: &str) {
+        self.0.note_unhandled(request);
+    }
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::channel::Channel;
 use super::pairing::{HostId, Pairing, host_id};
-use super::service::Kind;
-use super::{Inner, Refusal, values};
+use super::{Inner, Refusal, service, values};
 use crate::plist::{Dictionary, Value, dictionary, text};
 use crate::usbmux::BoxStream;
 use crate::usbmux::frame::FrameError;
@@ -183,8 +182,11 @@ impl Client {
     fn start_service(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
         let name = text(request, "Service").ok_or(Failed("MissingService"))?;
         let host = self.session.as_ref().ok_or(Failed("SessionInactive"))?;
-        let kind = Kind::named(name).ok_or(Failed("InvalidService"))?;
-        let port = self.phone.ports.start(kind, host.clone());
+        if name != service::NAME {
+            (self.phone.inventory).note_unhandled(&format!("lockdown service {name}"));
+            return Err(Failed("InvalidService"));
+        }
+        let port = self.phone.ports.start(host.clone());
         Ok(dictionary([
             ("EnableServiceSSL", true.into()),
             ("Port", Value::from(port.0)),

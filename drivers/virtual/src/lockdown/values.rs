@@ -1,16 +1,14 @@
-//! `GetValue`: what clients ask a phone about itself, by domain and key; and `SetValue`, what hosts
-//! have changed of it. Only what nothing else on the phone depends on can be changed.
+//! `GetValue`: what clients ask a phone about itself, by domain and key; and `SetValue`, which
+//! gives it another name.
 
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-use parking_lot::Mutex;
 
 use super::Inner;
 use crate::plist::{self, Dictionary, Value, dictionary};
 
 /// What is the same on every phone: values by domain, those that a stranger sees, and what
-/// services answer.
+/// is told of every app.
 static RECORDED: LazyLock<Dictionary> = LazyLock::new(|| {
     plist::read_dictionary(include_bytes!("recorded.plist")).expect("the tests have read it")
 });
@@ -32,36 +30,19 @@ pub(super) enum Visibility {
     Everything,
 }
 
-/// The values that hosts may set, with their domains.
-const SETTABLE: [(Option<&str>, &str); 3] = [
-    (None, "DeviceName"),
-    (
-        Some("com.apple.mobile.wireless_lockdown"),
-        "EnableWifiConnections",
-    ),
-    (None, "Uses24HourClock"),
-];
 /// The longest name a phone takes, in bytes.
 const MAX_NAME: usize = 255;
 
-/// What was set on one phone, in the order of [`SETTABLE`].
-pub(super) type Written = Mutex<[Option<Value>; 3]>;
-
 /// Sets a value; `false` when it cannot be set, or not to this.
 pub(super) fn set(phone: &Inner, domain: Option<&str>, key: &str, value: &Value) -> bool {
-    let takes = match value {
-        Value::String(name) => key == "DeviceName" && (1..=MAX_NAME).contains(&name.len()),
-        Value::Boolean(_) => key != "DeviceName",
-        _ => false,
-    };
-    let place = SETTABLE
-        .iter()
-        .position(|settable| *settable == (domain, key));
-    let mut written = phone.written.lock();
-    let slot = place
-        .filter(|_| takes)
-        .and_then(|place| written.get_mut(place));
-    slot.map(|slot| *slot = Some(value.clone())).is_some()
+    let name = value
+        .as_string()
+        .filter(|name| (1..=MAX_NAME).contains(&name.len()));
+    let takes = (domain, key) == (None, "DeviceName") && name.is_some();
+    if takes {
+        *phone.renamed.lock() = name.map(str::to_owned);
+    }
+    takes
 }
 
 /// Looks a value up; without a key the whole domain. `None` is lockdownd's `MissingValue`.
@@ -78,12 +59,6 @@ pub(super) fn get(
     };
     if domain.is_none() || visibility == Visibility::Everything {
         values.extend(own(phone, domain));
-        let written = phone.written.lock();
-        for ((of, name), value) in SETTABLE.iter().zip(written.iter()) {
-            if let Some(value) = value.as_ref().filter(|_| *of == domain) {
-                values.insert((*name).to_owned(), value.clone());
-            }
-        }
     }
     if (domain, visibility) == (None, Visibility::Public) {
         let public = RECORDED.get("public").and_then(Value::as_array);
@@ -129,11 +104,12 @@ fn own(phone: &Inner, domain: Option<&str>) -> Dictionary {
                 .duration_since(UNIX_EPOCH)
                 .unwrap_or_default();
             let text = |text: &str| Value::from(text);
+            let name = phone.renamed.lock();
             dictionary([
                 ("BluetoothAddress", bluetooth.into()),
                 ("CertID", Value::from(chip)),
                 ("ChipID", Value::from(chip)),
-                ("DeviceName", text(&facts.name)),
+                ("DeviceName", text(name.as_ref().unwrap_or(&facts.name))),
                 (
                     "DevicePublicKey",
                     Value::Data(phone.identity.device_public_key()),

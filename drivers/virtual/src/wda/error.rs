@@ -60,12 +60,6 @@ impl ErrorKind {
     pub(crate) const fn status(self) -> u16 {
         KINDS[self as usize].2
     }
-
-    /// The kind of that word; another one is an unknown error.
-    pub(crate) fn named(word: &str) -> Self {
-        let known = KINDS.iter().find(|(_, known, _)| *known == word);
-        known.map_or(Self::UnknownError, |(kind, ..)| *kind)
-    }
 }
 
 /// A failed request.

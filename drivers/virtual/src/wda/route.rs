@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::error::{ErrorKind, WdaError};
+use super::error::WdaError;
 
 /// Where a command is (behind `/session/:id`, at the top or both), its method and path, its name.
 /// In a path, a part with a colon takes anything.
@@ -82,15 +82,10 @@ fn matching(pattern: &str, parts: &[&str], command: &'static str) -> Option<Foun
 
 /// The answer to a command that is always the same.
 pub(crate) fn recorded(command: &str) -> Result<Value, WdaError> {
-    let answer = RECORDED.get(command);
-    let text = |name: &str| answer.and_then(|answer| answer[name].as_str());
-    match (answer, text("error")) {
-        (Some(answer), None) => Ok(answer["value"].clone()),
-        (_, error) => Err(WdaError::new(
-            ErrorKind::named(error.unwrap_or_default()),
-            text("message").unwrap_or_default(),
-        )),
-    }
+    let part = |name: &str| RECORDED.get(command)?.get(name);
+    let refusal = part("message").and_then(Value::as_str);
+    let value = part("value").cloned();
+    value.ok_or_else(|| WdaError::unknown(refusal.unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Source: `FBWebServer.m`, `FBResponsePayload.m` and `FBUnknownCommands.m` of
 //! <https://github.com/appium/WebDriverAgent>. Since version 16 it knows nothing of bodies in
-//! chunks: it takes one for empty and hangs up at what follows.
+//! chunks: one ends the connection, without an answer.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -25,7 +25,8 @@ use crate::usbmux::faulty_stream::{ConnectionFaults, FaultyStream};
 
 /// The largest head a client may send; a phone takes any.
 const MAX_HEAD: usize = 64 * 1024;
-/// The largest body a client may send: a picture for the pasteboard. A phone takes a GiB.
+/// The largest body a client may send, with room for a picture for the pasteboard; what is larger
+/// is answered with 413. A phone takes a GiB.
 const MAX_BODY: u64 = 32 * 1024 * 1024;
 
 /// No answer is to come: the connection ends instead.

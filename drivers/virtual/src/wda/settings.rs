@@ -1,8 +1,8 @@
 //! The settings of a session, with WebDriverAgent's defaults.
 //!
 //! Source: `FBSettings.m`, `FBSettingsHandler.m` and `FBConfiguration.m` of
-//! <https://github.com/appium/WebDriverAgent>. A setting that changes nothing on a virtual phone
-//! is kept and told, no more.
+//! <https://github.com/appium/WebDriverAgent>. A setting that shows nowhere on a virtual phone is
+//! kept and told, no more.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -24,6 +24,21 @@ const EMPTIED_BY_NULL: [&str; 4] = [
     "dismissAlertButtonSelector",
 ];
 
+/// Those that are what they are: any other value is noted and changes nothing.
+const FIXED: [&str; 3] = [
+    "defaultActiveApplication",
+    "elementResponseAttributes",
+    "shouldUseCompactResponses",
+];
+
+const ORIENTATIONS: [&str; 5] = [
+    "auto",
+    "portrait",
+    "portraitUpsideDown",
+    "landscapeRight",
+    "landscapeLeft",
+];
+
 impl Default for Settings {
     fn default() -> Self {
         static DEFAULTS: LazyLock<Map<String, Value>> = LazyLock::new(|| {
@@ -39,13 +54,15 @@ impl Settings {
         Value::Object(self.0.clone())
     }
 
-    /// Changes those that are known; others are overlooked.
+    /// Changes those that can be changed; returns the others.
     ///
     /// # Errors
     /// When a value means nothing for its setting.
-    pub(crate) fn apply(&mut self, changes: &Map<String, Value>) -> Result<(), WdaError> {
+    pub(crate) fn apply(&mut self, changes: &Map<String, Value>) -> Result<Vec<String>, WdaError> {
+        let mut others = Vec::new();
         for (key, value) in changes {
             let Some(old) = self.0.get(key) else {
+                others.push(format!("setting {key}: {value}"));
                 continue;
             };
             let value = match (old, value) {
@@ -55,17 +72,28 @@ impl Settings {
                 (Value::Number(_), value) => super::source::number(double(value)),
                 (_, value) => text(value)?,
             };
+            if FIXED.contains(&key.as_str()) {
+                if value != *old {
+                    others.push(format!("setting {key}: {value}"));
+                }
+                continue;
+            }
             let value = match (key.as_str(), value.as_str().unwrap_or_default()) {
                 ("defaultAlertAction", action) => action.to_lowercase().into(),
                 ("autoClickAlertSelector", chain) if !chain.is_empty() => {
                     ClassChain::parse(chain)?;
                     value
                 }
+                ("screenshotOrientation", word) => {
+                    let known = ORIENTATIONS.iter().find(|o| o.eq_ignore_ascii_case(word));
+                    let unknown = || format!("The orientation value '{word}' is not known");
+                    (*known.ok_or_else(|| WdaError::invalid_argument(unknown()))?).into()
+                }
                 _ => value,
             };
             self.0.insert(key.clone(), value);
         }
-        Ok(())
+        Ok(others)
     }
 
     /// A setting that is on or off.
@@ -151,6 +179,21 @@ mod tests {
         );
         assert_eq!(settings.text("defaultAlertAction"), "accept");
         assert!(settings.all().get("unheardOf").is_none());
+        let changes = json!({
+            "unheardOf": 1, "shouldUseCompactResponses": false,
+            "elementResponseAttributes": "type,label", "screenshotOrientation": "PORTRAIT",
+        });
+        let mut settings = settings;
+        let others = settings.apply(changes.as_object().unwrap()).unwrap();
+        assert_eq!(
+            others,
+            [
+                "setting shouldUseCompactResponses: false",
+                "setting unheardOf: 1"
+            ]
+        );
+        assert!(settings.flag("shouldUseCompactResponses"));
+        assert_eq!(settings.text("screenshotOrientation"), "portrait");
     }
 
     #[test]
@@ -168,5 +211,7 @@ mod tests {
         assert_eq!(kind(selector), ErrorKind::InvalidSelector);
         let number = json!({"defaultAlertAction": 5});
         assert_eq!(kind(number), ErrorKind::UnknownError);
+        let orientation = json!({"screenshotOrientation": "sideways"});
+        assert_eq!(kind(orientation), ErrorKind::InvalidArgument);
     }
 }

@@ -39,7 +39,19 @@ async fn what_is_wrong_is_said_in_a_phones_own_words() {
             "toybox: Unknown command nope (see \"toybox --help\")\n",
             127,
         ),
+        (
+            "ls --all",
+            "ls: Unknown option '--all' (see \"ls --help\")\n",
+            1,
+        ),
         ("cat /sys/devices/system/cpu/online", "0-7\n", 0),
+        ("getprop no.such fallback; getprop no.such", "fallback\n\n", 0),
+        ("echo nothing-here* b?c", "nothing-here* b?c\n", 0),
+        (
+            "A=aaaaaaaaaaaaaaaa; while true; do A=$A$A$A$A; echo $A$A$A$A$A >/dev/null; done; echo never",
+            "/system/bin/sh: Argument list too long\n",
+            1,
+        ),
         ("grep -c '^cpu[0-7] ' /proc/stat", "8\n", 0),
     ])
     .await;
@@ -50,12 +62,25 @@ async fn what_a_phone_has_and_this_one_does_not_is_refused_and_told() {
     let lab = Lab::connected(Adb::New, one_phone()).await;
     let lines = [
         ("for i in 1 2; do touch /sdcard/x; done", 1),
-        ("echo $((6*7))x", 0),
+        ("echo $((6*7))x", 1),
         ("cat <<END", 1),
         ("[[ a == a ]]", 127),
         ("sed -n 1p", 127),
         ("pm disable com.example.shop", 255),
         ("ls /sdcard/Mu*", 1),
+        ("cd /sdcard; ls Mu?ic", 1),
+        ("dumpsys battery unplug", 1),
+        ("appops get com.example.shop", 1),
+        ("ip route", 1),
+        ("content query --uri content://settings/system", 1),
+        ("svc wifi on", 255),
+        ("wm user-rotation sideways", 255),
+        ("wm user-rotation lock 7", 1),
+        ("am start --nope -n com.example.shop/.MainActivity", 255),
+        ("ls -R /sdcard", 1),
+        ("logcat -G 5M", 1),
+        ("screencap", 1),
+        ("logcat -d -v wide", 1),
     ];
     for (line, code) in lines {
         let said = lab.shell(line).await;
@@ -70,12 +95,25 @@ async fn what_a_phone_has_and_this_one_does_not_is_refused_and_told() {
         .collect();
     for expected in [
         "for i in 1 2; do touch /sdcard/x; done",
-        "6*7",
+        "echo $((6*7))x",
         "cat <<END",
         "[[ a == a ]]",
         "sed -n 1p",
         "pm disable com.example.shop",
         "/sdcard/Mu*",
+        "Mu?ic",
+        "dumpsys battery unplug",
+        "appops get com.example.shop",
+        "ip route",
+        "content query --uri content://settings/system",
+        "svc wifi on",
+        "wm user-rotation sideways",
+        "wm user-rotation lock 7",
+        "am start --nope -n com.example.shop/.MainActivity",
+        "ls -R /sdcard",
+        "logcat -G 5M",
+        "screencap",
+        "logcat -d -v wide",
     ] {
         assert!(
             told.iter().any(|line| line == expected),

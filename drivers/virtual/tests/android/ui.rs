@@ -133,8 +133,6 @@ async fn pictures_are_those_of_the_screen() {
             .await
             .ok();
         assert_eq!(std::fs::read(&file).expect("pulled"), turned);
-        let raw = lab.exec_out("screencap").await.bytes;
-        assert_eq!(raw.len(), 16 + 1080 * 2424 * 4);
         lab.end().await;
     }
 }

@@ -92,14 +92,6 @@ async fn a_host_can_be_forgotten_and_pair_again_with_keys_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_service_starts_behind_tls_of_its_own() {
-    let bench = Bench::new().await;
-    let mounted = bench.run("ideviceimagemounter", &["-u", FIRST, "-l"]).await;
-    assert_eq!(mounted, "ImageSignature[0]: \nStatus: Complete\n");
-    bench.end().await;
-}
-
-#[tokio::test]
 async fn what_needs_a_developer_image_cannot_be_started() {
     let bench = Bench::new().await;
     let folder = tempfile::tempdir().unwrap();
@@ -114,6 +106,8 @@ async fn what_needs_a_developer_image_cannot_be_started() {
         !succeeded && printed.contains("Could not start screenshotr service"),
         "{printed}"
     );
+    let noted = bench.phone().unhandled();
+    assert_eq!(noted[0].0, "lockdown service com.apple.mobile.screenshotr");
     bench.end().await;
 }
 

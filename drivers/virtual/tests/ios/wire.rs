@@ -117,38 +117,6 @@ async fn headers_are_those_of_a_phone() {
 }
 
 #[tokio::test]
-async fn what_ios_16_cannot_do_is_refused_in_its_words() {
-    let bench = Bench::new().await;
-    let mut client = bench.in_shop().await;
-    for (path, body, wanted) in [
-        ("/wda/video/start", json!({}), "requires an iOS 17+ runtime"),
-        (
-            "/wda/voiceOver/enable",
-            json!({}),
-            "requires an iOS 27+ runtime",
-        ),
-        (
-            "/wda/performAccessibilityAudit",
-            json!({}),
-            "only supported since iOS 17",
-        ),
-    ] {
-        let answer = client.post(path, body).await;
-        let message = answer.is_error(500, "unknown error");
-        assert!(
-            message.starts_with("Error Domain=com.facebook.WebDriverAgent Code=1 \"")
-                && message.contains(wanted),
-            "{path}: {message}"
-        );
-    }
-    for path in ["/wda/video/stop", "/wda/touch_id"] {
-        assert_eq!(client.did(path, json!({})).await, Value::Null);
-    }
-    assert_eq!(client.get("/wda/video").await.ok(), Value::Null);
-    bench.end().await;
-}
-
-#[tokio::test]
 async fn an_unknown_attribute_is_told_with_all_that_are_known() {
     let bench = Bench::new().await;
     let mut client = bench.in_shop().await;

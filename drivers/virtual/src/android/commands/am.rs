@@ -31,7 +31,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
             Ok(0)
         }
         Some("broadcast") => {
-            let mut intent = Intent::of(rest);
+            let mut intent = Intent::read(call, "broadcast", rest).await?;
             intent.flags = Some("0x400000".to_owned());
             let shown = intent.shown();
             let text = format!("Broadcasting: {shown}\nBroadcast completed: result=0\n");
@@ -50,7 +50,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
 }
 
 async fn start(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResult {
-    let intent = Intent::of(args);
+    let intent = Intent::read(call, what, args).await?;
     if intent.is_empty() {
         let why = "IllegalArgumentException: No intent supplied";
         return call.throw(what, why).await;

@@ -93,15 +93,22 @@ impl Android {
     }
 }
 
+/// Every app may do what it asks for, so there is nothing but to allow it.
+pub(super) async fn appops(call: &mut Call<'_>) -> CommandResult {
+    match call.rest() {
+        [what, _, _, how] if what == "set" && how == "allow" => Ok(0),
+        _ => call.not_recorded().await,
+    }
+}
+
 pub(super) async fn svc(call: &mut Call<'_>) -> CommandResult {
     let android = call.android();
     let mut state = lock(&android.state);
-    match call.rest() {
-        [what, how] if what == "wifi" => state.wifi_off = how == "disable",
-        [what, how] if what == "data" => state.data_off = how == "disable",
-        [what, how, when] if what == "power" && how == "stayon" => {
-            state.stay_awake = when != "false";
-        }
+    let words: Vec<&str> = call.rest().iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["wifi", how @ ("enable" | "disable")] => state.wifi_off = *how == "disable",
+        ["data", how @ ("enable" | "disable")] => state.data_off = *how == "disable",
+        ["power", "stayon", when] => state.stay_awake = *when != "false",
         _ => {
             drop(state);
             call.unhandled();

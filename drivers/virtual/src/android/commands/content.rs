@@ -21,8 +21,8 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     match (call.arg(1), table, name) {
         (Some("insert"), Some(table), Some(name)) => {
             call.android().put_setting(table, name, value);
+            Ok(0)
         }
-        _ => call.unhandled(),
+        _ => call.not_recorded().await,
     }
-    Ok(0)
 }

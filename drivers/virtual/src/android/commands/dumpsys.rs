@@ -24,11 +24,10 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
             .await
         }
         (name, _) => {
-            call.unhandled();
-            // It is there, but nobody recorded what it says to these words.
             if call.args.len() > 2 && recorded::answer(&call.args[..2]).is_some() {
-                return Ok(0);
+                return call.not_recorded().await;
             }
+            call.unhandled();
             let name = name.unwrap_or("");
             call.refuse(format!("Can't find service: {name}\n"), 0)
                 .await

@@ -31,7 +31,7 @@ async fn each(
 }
 
 pub(super) async fn rm(call: &mut Call<'_>) -> CommandResult {
-    let options = call.options("rRf", &[]);
+    let options = call.options("rRf", &[]).await?;
     if options.rest.is_empty() && !options.has("f") {
         let message = "Needs 1 argument (see \"rm --help\")";
         return call.fail(message, 1).await;
@@ -46,7 +46,7 @@ pub(super) async fn rm(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn mkdir(call: &mut Call<'_>) -> CommandResult {
-    let options = call.options("pm", &["m"]);
+    let options = call.options("p", &["m"]).await?;
     let now = call.shell.android.seconds();
     each(call, &options, |files, real| {
         files.make_dir(real, now, options.has("p"), &call.shell.who)
@@ -55,7 +55,7 @@ pub(super) async fn mkdir(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn touch(call: &mut Call<'_>) -> CommandResult {
-    let options = call.options("", &[]);
+    let options = call.options("", &[]).await?;
     let android = call.android();
     each(call, &options, |files, real| {
         if files.meta(real).is_some() {
@@ -69,7 +69,7 @@ pub(super) async fn touch(call: &mut Call<'_>) -> CommandResult {
 
 /// `chmod 755 FILE`
 pub(super) async fn chmod(call: &mut Call<'_>) -> CommandResult {
-    let mut options = call.options("", &[]);
+    let mut options = call.options("", &[]).await?;
     if options.rest.len() < 2 {
         return call
             .fail("Needs 2 arguments (see \"chmod --help\")", 1)
@@ -84,7 +84,7 @@ pub(super) async fn chmod(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn move_or_copy(call: &mut Call<'_>) -> CommandResult {
-    let mut paths = call.options("fp", &[]).rest;
+    let mut paths = call.options("fp", &[]).await?.rest;
     let target = paths.pop();
     let (Some(target), false) = (target, paths.is_empty()) else {
         let name = call.name();

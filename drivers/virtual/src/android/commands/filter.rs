@@ -26,18 +26,22 @@ async fn open(call: &Call<'_>, path: &str) -> Result<Option<Input>, Stop> {
 }
 
 /// The options and the files that are named: the standard input when none is.
-fn files_of(call: &Call<'_>, known: &str, with_value: &[&str]) -> (Options, Vec<String>) {
-    let mut options = call.options(known, with_value);
+async fn files_of(
+    call: &Call<'_>,
+    known: &str,
+    with_value: &[&str],
+) -> Result<(Options, Vec<String>), Stop> {
+    let mut options = call.options(known, with_value).await?;
     let mut files = std::mem::take(&mut options.rest);
     if files.is_empty() {
         files.push("-".to_owned());
     }
-    (options, files)
+    Ok((options, files))
 }
 
 pub(super) async fn cat(call: &mut Call<'_>) -> CommandResult {
     let mut code = 0;
-    for file in &files_of(call, "", &[]).1 {
+    for file in &files_of(call, "", &[]).await?.1 {
         let Some(input) = open(call, file).await? else {
             code = 1;
             continue;
@@ -51,7 +55,7 @@ pub(super) async fn cat(call: &mut Call<'_>) -> CommandResult {
 
 pub(super) async fn md5sum(call: &mut Call<'_>) -> CommandResult {
     let mut code = 0;
-    for file in &files_of(call, "", &[]).1 {
+    for file in &files_of(call, "", &[]).await?.1 {
         let sum = match known_md5(call, file) {
             Some(sum) => sum,
             None => match open(call, file).await? {
@@ -101,7 +105,7 @@ fn regex_of(pattern: &str, extended: bool, ignore_case: bool) -> Option<Regex> {
 }
 
 pub(super) async fn grep(call: &mut Call<'_>) -> CommandResult {
-    let (options, mut files) = files_of(call, "ceEFimoqv", &["e", "m"]);
+    let (options, mut files) = files_of(call, "cEFioqv", &["e", "m"]).await?;
     let pattern = match options.value("e") {
         Some(pattern) => pattern.to_owned(),
         None => files.remove(0),
@@ -159,7 +163,7 @@ pub(super) async fn grep(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn wc(call: &mut Call<'_>) -> CommandResult {
-    let (options, files) = files_of(call, "clw", &[]);
+    let (options, files) = files_of(call, "clw", &[]).await?;
     for file in &files {
         let Some(input) = open(call, file).await? else {
             continue;
@@ -192,7 +196,7 @@ pub(super) async fn wc(call: &mut Call<'_>) -> CommandResult {
 
 /// `cut -d X -f N,M`
 pub(super) async fn cut(call: &mut Call<'_>) -> CommandResult {
-    let (options, files) = files_of(call, "df", &["d", "f"]);
+    let (options, files) = files_of(call, "", &["d", "f"]).await?;
     let (Some(fields), between) = (options.value("f"), options.value("d").unwrap_or("\t")) else {
         call.unhandled();
         return call.fail("no -f", 1).await;

@@ -147,7 +147,7 @@ async fn swipe(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResul
     };
     let (from, to) = (point(call, all[0], all[1]), point(call, all[2], all[3]));
     let ms = all.get(4).copied().filter(|ms| *ms >= 0.0).unwrap_or(300.0);
-    let time = Duration::from_secs_f64(ms / 1000.0).min(MAX_SWIPE_TIME);
+    let time = Duration::from_secs_f64((ms / 1000.0).min(MAX_SWIPE_TIME.as_secs_f64()));
     let device = call.shell.android.device().clone();
     // The command is done when the finger has left the glass.
     device.sleep(time).await;

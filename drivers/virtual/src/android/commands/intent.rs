@@ -1,6 +1,8 @@
 //! Intents as `am` and `cmd package` are given them.
 
 use crate::android::Android;
+use crate::android::commands::Call;
+use crate::android::shell::io::Stop;
 use crate::app::AppId;
 use crate::world::{LAUNCHER, SETTINGS};
 
@@ -39,8 +41,21 @@ pub(super) enum IntentTarget {
 }
 
 impl Intent {
-    /// Takes `args` apart. Source: `Intent.parseCommandArgs` and `am`'s help.
-    pub fn of(args: &[String]) -> Self {
+    /// The intent of a call; a switch that is not known ends it.
+    pub async fn read(call: &Call<'_>, what: &str, args: &[String]) -> Result<Self, Stop> {
+        match Self::of(args) {
+            Ok(intent) => Ok(intent),
+            Err(switch) => {
+                call.unhandled();
+                let why = format!("IllegalArgumentException: Unknown option: {switch}");
+                Err(Stop(call.throw(what, why).await?))
+            }
+        }
+    }
+
+    /// Takes `args` apart, or says which switch is not known. Source: `Intent.parseCommandArgs`
+    /// and `am`'s help.
+    fn of(args: &[String]) -> Result<Self, String> {
         let mut intent = Self::default();
         let mut args = args.iter().peekable();
         while let Some(arg) = args.next() {
@@ -56,17 +71,29 @@ impl Intent {
                 "-W" => intent.waits = true,
                 "-S" => intent.stops_first = true,
                 "--brief" => intent.brief = true,
-                "--user" | "--display" => drop(value()),
-                "-e" | "--es" | "--ez" | "--ei" | "--el" | "--ef" => {
+                "--user"
+                | "--display"
+                | "-P"
+                | "-R"
+                | "-i"
+                | "--windowingMode"
+                | "--task"
+                | "--receiver-permission" => drop(value()),
+                "-e" | "--es" | "--ez" | "--ei" | "--el" | "--ef" | "--eu" | "--ecn" | "--eia"
+                | "--esa" => {
                     intent.extras = true;
                     value();
                     value();
                 }
-                flag if flag.starts_with('-') => {}
+                "--esn" => {
+                    intent.extras = true;
+                    value();
+                }
+                flag if flag.starts_with('-') => return Err(flag.to_owned()),
                 other => intent.positional(other),
             }
         }
-        intent
+        Ok(intent)
     }
 
     /// A URI, a component or a package without a switch in front.
@@ -208,7 +235,7 @@ mod tests {
 
     fn of(line: &str) -> Intent {
         let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        Intent::of(&args)
+        Intent::of(&args).unwrap()
     }
 
     #[test]
@@ -221,6 +248,11 @@ mod tests {
             "Intent { act=android.intent.action.MAIN cat=[android.intent.category.LAUNCHER] flg=0x10200000 cmp=a.b/.C (has extras) }"
         );
         assert!(intent.waits);
+        assert_eq!(
+            of("--esa k a,b --task 7 --esn k -n a.b/.C").component,
+            intent.component
+        );
+        assert_eq!(Intent::of(&["--nope".to_owned()]), Err("--nope".to_owned()));
         assert_eq!(intent.component, Some(("a.b".into(), "a.b.C".to_owned())));
         let link = of("-a android.intent.action.VIEW -d https://example.com/private");
         assert_eq!(

@@ -35,7 +35,7 @@ fn inside(call: &Call<'_>, dir: &Entry, hidden: bool) -> Result<Vec<Entry>, Errn
 }
 
 pub(super) async fn ls(call: &mut Call<'_>) -> CommandResult {
-    let mut options = call.options("1aAdl", &[]);
+    let mut options = call.options("1aAdl", &[]).await?;
     if options.rest.is_empty() {
         options.rest.push(".".to_owned());
     }

@@ -12,18 +12,27 @@ const SYSTEM: u32 = 1180;
 /// The levels from the least to the gravest.
 const LEVELS: &str = "VDIWEFS";
 
+const FORMATS: [&str; 6] = ["brief", "long", "raw", "tag", "threadtime", "time"];
+
 /// Options with a value. Source: AOSP `logcat.cpp`.
 const WITH_VALUE: &[&str] = &["v", "b", "t", "T", "--pid", "--buffer", "--format"];
 
 pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
-    let options = Options::of(call.rest(), WITH_VALUE);
+    let options = call.options("cds --clear", WITH_VALUE).await?;
     let android = call.android();
     if options.has("c") || options.has("--clear") {
         android.logs.clear();
         return Ok(0);
     }
     let format = options.value("v").or(options.value("--format"));
-    let shown = |line: &Line| line.shown(format.unwrap_or("threadtime")) + "\n";
+    let format = format.unwrap_or("threadtime");
+    if !FORMATS.contains(&format) {
+        call.unhandled();
+        return call
+            .fail(format!("Invalid parameter \"{format}\" to -v"), 1)
+            .await;
+    }
+    let shown = |line: &Line| line.shown(format) + "\n";
     let filters = Filters::of(&options);
     let (mut kept, mut lines) = android.logs.follow();
     kept.retain(|line| filters.let_through(line));
@@ -89,7 +98,7 @@ impl Filters {
 }
 
 pub(super) async fn log(call: &mut Call<'_>) -> CommandResult {
-    let options = Options::of(call.rest(), &["p", "t"]);
+    let options = call.options("", &["p", "t"]).await?;
     let level = options
         .value("p")
         .and_then(|p| p.chars().next())

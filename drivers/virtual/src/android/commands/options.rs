@@ -70,11 +70,10 @@ impl Options {
         self.flags.contains_key(name)
     }
 
-    /// Whether only these single letters were given.
-    pub fn has_only(&self, letters: &str) -> bool {
-        self.flags
-            .keys()
-            .all(|flag| letters.contains(flag.as_str()))
+    /// An option that was given and is none of these.
+    pub fn other_than(&self, known: &str, with_value: &[&str]) -> Option<&String> {
+        let is_known = |flag: &str| known.contains(flag) || with_value.contains(&flag);
+        self.flags.keys().find(|flag| !is_known(flag))
     }
 
     /// Whether any of the single letters was given.

@@ -129,7 +129,7 @@ async fn list(call: &mut Call<'_>, options: &Options) -> CommandResult {
 }
 
 async fn resolve(call: &mut Call<'_>, args: &[String]) -> CommandResult {
-    let intent = Intent::of(args);
+    let intent = Intent::read(call, "resolve-activity", args).await?;
     let android = call.android();
     let found = match intent.leads(&android) {
         IntentTarget::Activity(id, class) => Some((id, class)),
@@ -159,7 +159,7 @@ async fn resolve(call: &mut Call<'_>, args: &[String]) -> CommandResult {
 const PRIORITY: &str = "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true";
 
 async fn query(call: &mut Call<'_>, args: &[String]) -> CommandResult {
-    let intent = Intent::of(args);
+    let intent = Intent::read(call, "query-activities", args).await?;
     let launchable = intent.categories.iter().any(|c| c.ends_with("LAUNCHER"));
     let mut apps: Vec<Installed> =
         (call.shell.android.device()).world(|world, _| match &intent.data {

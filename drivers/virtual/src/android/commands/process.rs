@@ -6,7 +6,7 @@ use crate::android::files::FileUser;
 use crate::android::processes::Process;
 
 pub(super) async fn ps(call: &mut Call<'_>) -> CommandResult {
-    let options = call.options("Aef", &[]);
+    let options = call.options("Aef", &[]).await?;
     let own = call.shell.pid;
     let mut chosen = call.android().processes();
     if !options.any("Aef") {
@@ -26,7 +26,7 @@ pub(super) async fn ps(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn pidof(call: &mut Call<'_>) -> CommandResult {
-    let names = Options::of(call.rest(), &[]).rest;
+    let names = call.options("", &[]).await?.rest;
     let own = call.shell.pid;
     let found: Vec<String> = (call.android().processes().iter())
         .filter(|p| p.pid != own && names.contains(&p.name))
@@ -51,7 +51,7 @@ fn meant(call: &Call<'_>, options: &Options) -> Option<Vec<Process>> {
 }
 
 pub(super) async fn pgrep(call: &mut Call<'_>) -> CommandResult {
-    let options = call.options("fl", &[]);
+    let options = call.options("fl", &[]).await?;
     let Some(found) = meant(call, &options) else {
         return call.fail("bad pattern", 2).await;
     };

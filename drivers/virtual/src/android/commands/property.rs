@@ -11,7 +11,10 @@ pub(super) async fn getprop(call: &mut Call<'_>) -> CommandResult {
         None => (android.all_properties().iter())
             .map(|(name, value)| format!("[{name}]: [{value}]\n"))
             .collect(),
-        Some(name) => android.property(name) + "\n",
+        Some(name) => match android.property(name) {
+            unset if unset.is_empty() => format!("{}\n", call.arg(2).unwrap_or("")),
+            value => value + "\n",
+        },
     };
     call.say(text).await
 }

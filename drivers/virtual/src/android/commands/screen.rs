@@ -22,34 +22,21 @@ async fn target(call: &Call<'_>, path: Option<&String>) -> Result<Option<Output>
 }
 
 pub(super) async fn screencap(call: &mut Call<'_>) -> CommandResult {
-    let options = Options::of(call.rest(), &["d"]);
+    let options = call.options("p", &["d"]).await?;
     let path = options.rest.first();
+    if !options.has("p") && !path.is_some_and(|path| path.ends_with(".png")) {
+        return call.not_recorded().await;
+    }
     let Some(output) = target(call, path).await? else {
         return Ok(1);
     };
     let device = call.shell.android.device().clone();
     device.takes(device.latency().screencap).await;
-    if options.has("p") || path.is_some_and(|path| path.ends_with(".png")) {
-        let Ok(picture) = device.screenshot(1.0).await else {
-            return Ok(1);
-        };
-        output.write(picture).await?;
-        return Ok(0);
-    }
-    // Width, height, format (RGBA) and colour space (sRGB), then the pixels.
-    let Ok(canvas) = device.pixels().await else {
+    let Ok(picture) = device.screenshot(1.0).await else {
         return Ok(1);
     };
-    let header = [canvas.width(), canvas.height(), 1, 1].map(u32::to_le_bytes);
-    output.write(header.concat()).await?;
-    let mut rows = canvas.rows();
-    loop {
-        let block: Vec<u8> = rows.by_ref().take(16).flatten().collect();
-        if block.is_empty() {
-            return Ok(0);
-        }
-        output.write(block).await?;
-    }
+    output.write(picture).await?;
+    Ok(0)
 }
 
 /// Runs as long as asked or until it is killed. The file is an MP4 without a picture in it: the

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::android::commands::options::Options;
 use crate::android::commands::{Call, CommandResult, builtin, is_known};
 use crate::android::logs::clock_text;
 use crate::android::{lock, recorded, service};
@@ -38,7 +37,7 @@ pub(super) async fn date(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn id(call: &mut Call<'_>) -> CommandResult {
-    let options = Options::of(call.rest(), &[]);
+    let options = call.options("ugn", &[]).await?;
     let (uid, name) = (call.shell.who.uid(), call.shell.who.name());
     let text = match (options.any("ug"), options.has("n")) {
         (true, true) => format!("{name}\n"),

@@ -47,11 +47,16 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
             })
             .await
         }
-        ["user-rotation", how, rest @ ..] => {
+        ["user-rotation", how @ ("free" | "lock"), rest @ ..] => {
+            let rotation = (rest.first())
+                .and_then(|number| number.parse().ok())
+                .and_then(Rotation::from_number);
+            if rotation.is_none() && !rest.is_empty() {
+                return call.not_recorded().await;
+            }
             let free = if *how == "free" { "1" } else { "0" };
             android.put_setting("system", "accelerometer_rotation", Some(free));
-            let number = rest.first().and_then(|n| n.parse().ok());
-            if let Some(rotation) = number.and_then(Rotation::from_number) {
+            if let Some(rotation) = rotation {
                 device.world(|world, now| world.rotate(rotation, now));
             }
             Ok(0)

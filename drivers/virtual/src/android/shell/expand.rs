@@ -10,9 +10,11 @@ use crate::android::shell::syntax::{List, Piece, PieceKind, Word};
 
 /// The most arguments one command line can expand to.
 const MAX_ARGUMENTS: usize = 10_000;
+/// The most bytes a command line, or a word, can expand to.
+const MAX_EXPANSION: usize = 4 * 1024 * 1024;
 
 impl Shell {
-    /// The arguments a list of words comes to.
+    /// The arguments a list of words comes to; `None` after a complaint.
     ///
     /// # Errors
     /// When the shell has to end.
@@ -20,14 +22,17 @@ impl Shell {
         &mut self,
         words: &[Word],
         io: &Io,
-    ) -> Result<Vec<String>, Stop> {
+    ) -> Result<Option<Vec<String>>, Stop> {
         let mut all = Vec::new();
+        let mut size = 0;
         for word in words {
             let mut open: Option<String> = None;
+            let mut is_pattern = false;
+            let begin = all.len();
             for piece in &word.0 {
-                let value = self.value_of(piece, io).await?;
+                let value = self.value_of(piece, &mut size, io).await?;
+                is_pattern |= !piece.quoted && value.contains(['*', '?']);
                 if piece.quoted || matches!(piece.kind, PieceKind::Text(_)) {
-                    self.note_pattern(piece.quoted, &value);
                     open.get_or_insert_default().push_str(&value);
                     continue;
                 }
@@ -42,15 +47,34 @@ impl Shell {
             }
             all.extend(open);
             all.truncate(MAX_ARGUMENTS);
+            let mut patterns = all.get(begin..).unwrap_or(&[]).iter();
+            if is_pattern && let Some(pattern) = patterns.find(|word| self.may_mean_files(word)) {
+                self.android.device().note_unhandled(pattern);
+                let message = format!("{pattern}: a virtual phone looks for no names");
+                self.complain(io, &message).await?;
+                return Ok(None);
+            }
         }
-        Ok(all)
+        Ok(Some(all))
     }
 
-    /// A pattern for file names is not looked for, which whoever runs the fleet is told.
-    fn note_pattern(&self, quoted: bool, value: &str) {
-        if !quoted && value.starts_with('/') && value.contains(['*', '?']) {
-            self.android.device().note_unhandled(value);
-        }
+    /// Whether a word with `*` or `?` in it could stand for files that are there. One that does
+    /// not is passed on as it is.
+    fn may_mean_files(&self, word: &str) -> bool {
+        let Some(sign) = word.find(['*', '?']) else {
+            return false;
+        };
+        let (dir, start) = word[..sign]
+            .rsplit_once('/')
+            .unwrap_or((".", &word[..sign]));
+        let dir = if dir.is_empty() { "/" } else { dir };
+        let end = word[sign..].split('/').next().unwrap_or("");
+        let end = end.rsplit(['*', '?']).next().unwrap_or("");
+        let files = lock(&self.android.files);
+        let real = files.resolve(&self.cwd, dir, FinalLink::Follow);
+        let names = real.and_then(|real| files.list(&real, &self.who));
+        (names.unwrap_or_default().iter())
+            .any(|name| name.starts_with(start) && name.ends_with(end))
     }
 
     /// A word as one text, as in assignments and redirections.
@@ -59,18 +83,26 @@ impl Shell {
     /// As [`Shell::arguments_of`].
     pub(super) async fn text_of(&mut self, word: &Word, io: &Io) -> Result<String, Stop> {
         let mut text = String::new();
+        let mut size = 0;
         for piece in &word.0 {
-            text.push_str(&self.value_of(piece, io).await?);
+            text.push_str(&self.value_of(piece, &mut size, io).await?);
         }
         Ok(text)
     }
 
-    async fn value_of(&mut self, piece: &Piece, io: &Io) -> Result<String, Stop> {
-        match &piece.kind {
-            PieceKind::Text(text) => Ok(text.clone()),
-            PieceKind::Parameter(name) => Ok(self.parameter(name)),
-            PieceKind::Output(list) => Box::pin(self.output_of(list, io)).await,
+    /// What a piece comes to; `size` is what all of them have come to.
+    async fn value_of(&mut self, piece: &Piece, size: &mut usize, io: &Io) -> Result<String, Stop> {
+        let value = match &piece.kind {
+            PieceKind::Text(text) => text.clone(),
+            PieceKind::Parameter(name) => self.parameter(name),
+            PieceKind::Output(list) => Box::pin(self.output_of(list, io)).await?,
+        };
+        *size += value.len();
+        if *size > MAX_EXPANSION {
+            self.complain(io, "Argument list too long").await?;
+            return Err(Stop(1));
         }
+        Ok(value)
     }
 
     fn parameter(&self, name: &str) -> String {

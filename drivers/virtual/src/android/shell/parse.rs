@@ -61,9 +61,9 @@ struct Parser {
 }
 
 /// Words that are no commands where a command begins. The shell of a phone knows them all.
-const KEYWORDS: [&str; 13] = [
-    "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "select", "then",
-    "}",
+const KEYWORDS: [&str; 15] = [
+    "break", "case", "continue", "do", "done", "elif", "else", "esac", "fi", "for", "function",
+    "if", "select", "then", "}",
 ];
 
 /// What ends a word.
@@ -138,6 +138,9 @@ impl Parser {
             self.blanks();
             match self.peek() {
                 Some('&') => {
+                    if self.eat("&>") {
+                        return Err(SyntaxError::Unexpected("&>".to_owned()));
+                    }
                     self.at += 1;
                     item.background = true;
                 }
@@ -401,6 +404,8 @@ impl Parser {
                 self.at += 1;
             }
             PieceKind::Output(parse(&inner)?)
+        } else if let Some(other) = ["$((", "$!"].into_iter().find(|sign| self.eat(sign)) {
+            return Err(SyntaxError::Unexpected(other.to_owned()));
         } else if self.eat("$(") {
             PieceKind::Output(self.bracketed()?)
         } else if self.eat("${") {
@@ -474,6 +479,14 @@ mod tests {
             parse("a; ) b"),
             Err(SyntaxError::Unexpected(")".to_owned()))
         );
+        for (line, sign) in [
+            ("echo $((6*7))", "$(("),
+            ("sleep 1 & kill \"$!\"", "$!"),
+            ("ls &>/sdcard/x", "&>"),
+            ("while true; do break; done", "break"),
+        ] {
+            assert_eq!(parse(line), Err(SyntaxError::Unexpected(sign.to_owned())));
+        }
         assert_eq!(parse("fi"), Err(SyntaxError::Unexpected("fi".to_owned())));
         assert_eq!(
             parse("while true; do"),

@@ -170,7 +170,10 @@ impl Shell {
         async move {
             let words = match &command.kind {
                 Kind::Simple { words, .. } => self.arguments_of(words, io).await?,
-                _ => Vec::new(),
+                _ => Some(Vec::new()),
+            };
+            let Some(words) = words else {
+                return Ok(1);
             };
             let Some(io) = self.redirected(&command.redirects, io).await? else {
                 return Ok(1);

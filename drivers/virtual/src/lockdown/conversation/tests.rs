@@ -20,7 +20,7 @@ use crate::lockdown::Lockdown;
 use crate::lockdown::channel::{read, write};
 use crate::lockdown::tests::lockdown;
 use crate::plist;
-use crate::usbmux::{Stream, SystemBuid};
+use crate::usbmux::{DevicePort, Stream, SystemBuid};
 
 /// A phone and the pair record of a host it trusts.
 fn phone() -> (Lockdown, Dictionary) {
@@ -31,8 +31,12 @@ fn phone() -> (Lockdown, Dictionary) {
 }
 
 fn connect(phone: &Lockdown) -> DuplexStream {
+    connect_to(phone, crate::lockdown::PORT)
+}
+
+fn connect_to(phone: &Lockdown, port: DevicePort) -> DuplexStream {
     let (near, far) = tokio::io::duplex(64 * 1024);
-    let service = phone.open(crate::lockdown::PORT, None).unwrap();
+    let service = phone.open(port, None).unwrap();
     tokio::spawn(service(Box::new(far)));
     near
 }
@@ -204,13 +208,30 @@ async fn nothing_is_started_without_a_session() {
     let (phone, _) = phone();
     let mut stream = connect(&phone);
     let mut start = request("StartService");
-    start.insert("Service".to_owned(), "com.apple.mobile.heartbeat".into());
+    start.insert("Service".to_owned(), service::NAME.into());
     let told = ask(&mut stream, start).await;
     assert_eq!(text(&told, "Error"), Some("SessionInactive"));
     let told = ask(&mut stream, request("StopSession")).await;
     assert_eq!(text(&told, "Error"), Some("SessionInactive"));
     let told = ask(&mut stream, request("Dance")).await;
     assert_eq!(text(&told, "Error"), Some("InvalidRequest"));
+}
+
+#[tokio::test]
+async fn a_service_starts_behind_tls_of_its_own() {
+    let (phone, record) = phone();
+    let host = || Some(Shown::of(&record, "HostCertificate", "HostPrivateKey"));
+    let mut stream = connect(&phone);
+    start_session(&mut stream, &record).await;
+    let mut secured = secure(stream, host()).await.unwrap();
+    let mut start = request("StartService");
+    start.insert("Service".to_owned(), service::NAME.into());
+    let told = ask(&mut secured, start).await;
+    let port = told.get("Port").and_then(Value::as_unsigned_integer);
+    let port = DevicePort(port.unwrap().try_into().unwrap());
+    let mut apps = secure(connect_to(&phone, port), host()).await.unwrap();
+    let listed = ask(&mut apps, dictionary([("Command", "Lookup".into())])).await;
+    assert_eq!(text(&listed, "Status"), Some("Complete"));
 }
 
 #[tokio::test]

@@ -5,7 +5,6 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, ge
 use serde_json::{Value, json};
 
 use super::{Done, Handler};
-use crate::app::{AppId, Permission};
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::route::recorded;
 use crate::world::{Display, Key, Theme};
@@ -128,30 +127,6 @@ impl Handler<'_> {
         let missing = "Both latitude and longitude must be provided";
         let location = location.ok_or_else(|| WdaError::invalid_argument(missing))?;
         self.state.location = Some(location);
-        Ok(())
-    }
-
-    pub(super) fn reset_app_auth(&mut self) -> Done {
-        // (`XCUIProtectedResource`)
-        let permission = match self
-            .arguments
-            .number("resource")
-            .map(|number| number as i64)
-        {
-            None => {
-                return Err(WdaError::invalid_argument(
-                    "The 'resource' argument must be set to a valid resource identifier (numeric value). See https://developer.apple.com/documentation/xctest/xcuiprotectedresource?language=objc",
-                ));
-            }
-            Some(1) => Permission::Contacts,
-            Some(4) => Permission::Photos,
-            Some(5) => Permission::Microphone,
-            Some(6) => Permission::Camera,
-            Some(0x4000_0002) => Permission::Location,
-            Some(_) => return Ok(()),
-        };
-        let app = AppId::from(self.active_app()?.bundle_id.as_str());
-        self.world(|world, _| world.set_permission(&app, permission, false));
         Ok(())
     }
 }

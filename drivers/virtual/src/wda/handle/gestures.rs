@@ -38,17 +38,6 @@ impl Handler<'_> {
         Ok(())
     }
 
-    pub(super) async fn tap_with_number_of_taps(&mut self) -> Done {
-        let number = |name| self.arguments.number(name);
-        match (number("numberOfTaps"), number("numberOfTouches")) {
-            (Some(_), Some(touches)) if touches > 1.0 => self.many_fingers().await,
-            (Some(taps), Some(_)) => self.tap(taps.clamp(0.0, 20.0) as u32).await,
-            _ => Err(WdaError::invalid_argument(
-                "Both 'numberOfTaps' and 'numberOfTouches' arguments must be provided",
-            )),
-        }
-    }
-
     pub(super) async fn touch_and_hold(&mut self) -> Done {
         let hold = self.seconds("duration");
         if let Some(point) = self.point().await? {
@@ -64,14 +53,6 @@ impl Handler<'_> {
         Ok(())
     }
 
-    /// Several fingers at once: it takes its time, and nothing here answers to it.
-    pub(super) async fn many_fingers(&mut self) -> Done {
-        self.target().await?;
-        self.act().await;
-        self.spend(SWIPE_TIME).await;
-        Ok(())
-    }
-
     pub(super) async fn drag(&mut self) -> Done {
         let frame = self.target_frame().await?;
         let number = |name| self.arguments.number(name).unwrap_or(0.0);
@@ -79,7 +60,12 @@ impl Handler<'_> {
         let (mut from, mut to) = (offset("fromX", "fromY"), offset("toX", "toY"));
         let pressed = ["duration", "pressDuration", "holdDuration"];
         let pressed: Duration = pressed.map(|name| self.seconds(name)).iter().sum();
-        if let Some(there) = self.arguments.text("toElement").map(str::to_owned) {
+        if self.found.command == "press_and_drag" && self.found.uuid.is_some() {
+            let there = self
+                .arguments
+                .text("toElement")
+                .unwrap_or_default()
+                .to_owned();
             let (tree, at) = self.element_of(&there).await?;
             (from, to) = (frame.centre(), tree.frame(at).centre());
         }

@@ -14,6 +14,18 @@ use crate::wda::settings::{Settings, truthy};
 /// begins as after its installation. A phone made for tests can do that; who asks a real one reads
 /// in its answer that it did not.
 const CLEAR_APP_DATA: &str = "packtrain:clearAppData";
+/// The capabilities W3C names, which no prefix may stand before.
+const STANDARD: [&str; 9] = [
+    "acceptInsecureCerts",
+    "browserName",
+    "browserVersion",
+    "pageLoadStrategy",
+    "platformName",
+    "proxy",
+    "setWindowRect",
+    "timeouts",
+    "unhandledPromptBehavior",
+];
 
 impl Handler<'_> {
     pub(super) async fn create_session(&mut self) -> Result<Value, WdaError> {
@@ -35,7 +47,7 @@ impl Handler<'_> {
         let of_settings = known
             .into_iter()
             .filter_map(|key| Some((key.to_owned(), capabilities.get(key)?.clone())));
-        self.state.settings.apply(&of_settings.collect())?;
+        self.apply_settings(&of_settings.collect())?;
         let on = |key: &str| capabilities.get(key).is_none_or(truthy);
         let clears = capabilities.get(CLEAR_APP_DATA).is_some_and(truthy)
             && (capabilities.get("bundleId").and_then(Value::as_str))
@@ -122,11 +134,19 @@ impl Handler<'_> {
             None => {}
             Some(Value::Object(settings)) => {
                 let settings = settings.clone();
-                self.state.settings.apply(&settings)?;
+                self.apply_settings(&settings)?;
             }
             Some(_) => return Err(WdaError::invalid_argument("settings must be a dictionary")),
         }
         Ok(self.state.settings.all())
+    }
+
+    /// Changes settings; those without effect are noted.
+    fn apply_settings(&mut self, changes: &Map<String, Value>) -> Result<(), WdaError> {
+        for other in self.state.settings.apply(changes)? {
+            self.device().note_unhandled(&other);
+        }
+        Ok(())
     }
 
     pub(super) fn status(&self) -> Result<Value, WdaError> {
@@ -168,13 +188,13 @@ fn merge(capabilities: &Map<String, Value>) -> Result<Map<String, Value>, WdaErr
             .ok_or_else(|| unrecognized("count"))
     };
     let always = part("alwaysMatch").map_or(Ok(Map::new()), object)?;
-    let always = stripped(&always);
+    let always = stripped(&always)?;
     let first = part("firstMatch").map_or(Ok([].as_slice()), |first| {
         let first = first.as_array().map(Vec::as_slice);
         first.ok_or_else(|| unrecognized("count"))
     })?;
     for candidate in first {
-        let candidate = stripped(&object(candidate)?);
+        let candidate = stripped(&object(candidate)?)?;
         if candidate.keys().all(|key| !always.contains_key(key)) {
             return Ok(always.into_iter().chain(candidate).collect());
         }
@@ -186,13 +206,20 @@ fn merge(capabilities: &Map<String, Value>) -> Result<Map<String, Value>, WdaErr
 }
 
 /// Takes Appium's prefix away.
-fn stripped(capabilities: &Map<String, Value>) -> Map<String, Value> {
-    let told = capabilities.iter().filter(|(_, value)| !value.is_null());
-    told.map(|(name, value)| {
-        let name = name.strip_prefix("appium:").unwrap_or(name);
-        (name.to_owned(), value.clone())
-    })
-    .collect()
+fn stripped(capabilities: &Map<String, Value>) -> Result<Map<String, Value>, WdaError> {
+    let mut stripped = Map::new();
+    for (name, value) in capabilities {
+        let short = name.strip_prefix("appium:");
+        if let Some(short) = short.filter(|short| STANDARD.contains(short)) {
+            return Err(not_created(&format!(
+                "The capabilities ({short}) are standard and should not have the 'appium:' prefix"
+            )));
+        }
+        if !value.is_null() {
+            stripped.insert(short.unwrap_or(name).to_owned(), value.clone());
+        }
+    }
+    Ok(stripped)
 }
 
 #[cfg(test)]
@@ -216,10 +243,13 @@ mod tests {
     #[test]
     fn capabilities_that_contradict_each_other_make_no_session() {
         let twice = json!({"alwaysMatch": {"a": 1}, "firstMatch": [{"a": 1}]});
-        assert_eq!(
-            merged(twice).unwrap_err().kind,
-            ErrorKind::SessionNotCreated
-        );
+        let prefixed = json!({"firstMatch": [{"appium:platformName": "ios"}]});
+        for capabilities in [twice, prefixed] {
+            assert_eq!(
+                merged(capabilities).unwrap_err().kind,
+                ErrorKind::SessionNotCreated
+            );
+        }
     }
 
     #[test]
