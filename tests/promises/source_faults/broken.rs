@@ -96,14 +96,14 @@ fn a_server_that_answers_nothing_any_more_is_started_again_before_the_next_call(
 
 #[test]
 fn progress_keeps_a_call_alive_and_the_longest_time_bounds_it() {
-    let slow = "bad_slow: { ms: 900, every: 100 }";
+    let slow = "bad_slow: { ms: 2000, every: 100 }";
     for (keys, why) in [
-        ("callTimeout: 400ms", None),
+        ("callTimeout: 1s", None),
         (
             "callTimeout: 400ms, resetOnProgress: false",
             Some("was silent for 0.4 s"),
         ),
-        ("callTimeout: 400ms, maxTotal: 500ms", Some("took 0.5 s")),
+        ("callTimeout: 1s, maxTotal: 1200ms", Some("took 1.2 s")),
     ] {
         for transport in ["stdio", "http"] {
             let keys = format!("transport: {transport}, {keys}");
