@@ -1,5 +1,7 @@
 //! Connecting.
 
+use std::ops::Range;
+
 use packtrain_farm::link::{FarmAddress, FarmError, FarmOutage, Link};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -7,9 +9,9 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::nats::Nats;
 
-/// A way to a server on which the first so many clients are refused, as a server does that is reading its
-/// users again.
-async fn refusing(server: &Nats, first: usize) -> (FarmAddress, AbortOnDropHandle<()>) {
+/// A way to a server that refuses the clients of these numbers, from 0, as a server does that is reading
+/// its users again.
+async fn refusing(server: &Nats, refused: Range<usize>) -> (FarmAddress, AbortOnDropHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut address = server.address();
     address.servers = vec![format!("nats://{}", listener.local_addr().unwrap())];
@@ -17,7 +19,7 @@ async fn refusing(server: &Nats, first: usize) -> (FarmAddress, AbortOnDropHandl
     let serving = tokio::spawn(async move {
         for number in 0.. {
             let (mut client, _) = listener.accept().await.unwrap();
-            if number < first {
+            if refused.contains(&number) {
                 refuse(client).await;
                 continue;
             }
@@ -47,7 +49,7 @@ async fn refuse(client: TcpStream) {
 #[tokio::test]
 async fn who_connects_while_the_server_reads_its_users_again_is_let_in() {
     let nats = Nats::start().await;
-    let (address, _serving) = refusing(&nats, 2).await;
+    let (address, _serving) = refusing(&nats, 0..2).await;
     let link = Link::connect(&address, "test").await.unwrap();
     link.close().await;
 }
@@ -55,7 +57,7 @@ async fn who_connects_while_the_server_reads_its_users_again_is_let_in() {
 #[tokio::test]
 async fn whom_the_server_does_not_know_is_refused_in_the_end() {
     let nats = Nats::start().await;
-    let (address, _serving) = refusing(&nats, usize::MAX).await;
+    let (address, _serving) = refusing(&nats, 0..usize::MAX).await;
     let refused = Link::connect(&address, "test").await.err();
     assert!(
         matches!(refused, Some(FarmError::NotAllowedIn { .. })),
@@ -66,19 +68,11 @@ async fn whom_the_server_does_not_know_is_refused_in_the_end() {
 #[tokio::test]
 async fn a_user_who_is_shut_out_while_connected_is_told_that_and_not_that_nobody_answers() {
     let mut nats = Nats::start().await;
-    let link = nats.link().await;
+    let (address, _serving) = refusing(&nats, 1..usize::MAX).await;
+    let link = Link::connect(&address, "test").await.unwrap();
     let mut trouble = link.trouble();
     assert_eq!(*trouble.borrow(), None);
     nats.kill();
-    let away = trouble.wait_for(|trouble| *trouble == Some(FarmOutage::Away));
-    away.await.unwrap();
-    let listener = TcpListener::bind(("127.0.0.1", nats.port)).await.unwrap();
-    let refusing = AbortOnDropHandle::new(tokio::spawn(async move {
-        while let Ok((client, _)) = listener.accept().await {
-            refuse(client).await;
-        }
-    }));
     let refused = trouble.wait_for(|trouble| *trouble == Some(FarmOutage::NotAllowedIn));
     refused.await.unwrap();
-    drop(refusing);
 }
