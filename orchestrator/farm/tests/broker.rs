@@ -281,7 +281,7 @@ async fn a_broker_goes_on_when_its_server_was_restarted() {
     farm.ask("s2", "android").await;
     let mut grants = farm.grants();
     assert_eq!(next_grant(&mut grants).await.0, "s1");
-    farm.nats.kill();
+    farm.nats.kill().await;
     farm.nats.restart().await;
     assert!(matches!(farm.end("s1", &device(0)).await, Put::Done(_)));
     assert_eq!(next_grant(&mut grants).await.0, "s2");

@@ -72,7 +72,7 @@ async fn a_user_who_is_shut_out_while_connected_is_told_that_and_not_that_nobody
     let link = Link::connect(&address, "test").await.unwrap();
     let mut trouble = link.trouble();
     assert_eq!(*trouble.borrow(), None);
-    nats.kill();
+    nats.kill().await;
     let refused = trouble.wait_for(|trouble| *trouble == Some(FarmOutage::NotAllowedIn));
     refused.await.unwrap();
 }

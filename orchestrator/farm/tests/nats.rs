@@ -27,9 +27,10 @@ impl Nats {
         }
     }
 
-    /// Kills the server.
-    pub fn kill(&mut self) {
-        self.program = None;
+    /// Kills the server and waits until its port is free.
+    pub async fn kill(&mut self) {
+        let running = self.program.take().expect("it runs");
+        running.kill().await.unwrap();
     }
 
     /// Starts it again where it was.

@@ -27,7 +27,7 @@ async fn of_two_who_write_the_same_the_second_is_refused() {
 async fn what_is_written_while_the_server_is_away_is_there_once() {
     let mut nats = Nats::start().await;
     let farm = nats.farm().await;
-    nats.kill();
+    nats.kill().await;
     let writing = tokio::spawn({
         let farm = farm.clone();
         async move { farm.put_if("r.a.end.s1.h", 0, "x".into(), None).await }
@@ -52,7 +52,7 @@ async fn a_follower_reads_what_is_there_then_what_comes_also_over_a_restart() {
     while let Followed::Message(message) = follower.next().await.unwrap() {
         read.push(message.value.unwrap());
     }
-    nats.kill();
+    nats.kill().await;
     nats.restart().await;
     farm.put_once("r.a.ev.s1.h", "3", "3".into()).await.unwrap();
     match follower.next().await.unwrap() {
