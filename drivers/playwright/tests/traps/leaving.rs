@@ -76,7 +76,8 @@ pub(super) const TRAPS: &[Trap] = &[
     .leads_to("/second$").not_on_firefox("it may show the first before the second is begun"),
     click("a download", "<a id=go href=/file>Go</a>"),
     click("an answer without content", "<a id=go href=/nothing>Go</a>").fails().not_on_firefox("it is not waited for"),
-    click("a script for an address", "<a id=go href=\"javascript: note('script'), void 0\">Go</a>"),
+    click("a script for an address", "<a id=go href=\"javascript: note('script'), void (location.hash = 'ran')\">Go</a>")
+        .leads_to("#ran$").differs(LATER_ADDRESS),
     click("a link to another tab", "<a id=go href=/popup target=_blank>Go</a>").leads_to("/popup$").differs(LATER_TAB),
     click("a tab that is opened", "<button id=go onclick=\"window.open('/popup')\">Go</button>").leads_to("/popup$").differs(LATER_TAB),
     click("an alert", "<button id=go onclick=\"alert('Hello'); note('told')\">Go</button>"),
