@@ -113,7 +113,7 @@ impl Lab {
         &self,
         trail: &str,
         allows_commands: bool,
-    ) -> Result<(Box<dyn OpenRun>, std::path::PathBuf), String> {
+    ) -> Result<(OpenRun, std::path::PathBuf), String> {
         self.write("a.trail.yaml", trail);
         let file = self.project.path().join("a.trail.yaml");
         let options = CollectOptions {
@@ -167,9 +167,9 @@ impl Lab {
             events
         });
         let order = SessionOrder::alone(run(), parsed.trail, self.phone());
-        let session = opened.host().run(order, output, SessionStop::default());
+        let session = opened.host.run(order, output, SessionStop::default());
         let outcome = tokio::spawn(session).await.unwrap();
-        opened.close().await;
+        drop(opened);
         (outcome, telling.await.unwrap())
     }
 
@@ -271,7 +271,7 @@ fn a_device_is_given_to_nobody_while_a_call_of_a_lost_session_is_under_way_on_it
         };
         let begin = |trail: &str, output| {
             let order = SessionOrder::alone(run(), parse(trail), lab.phone());
-            tokio::spawn(opened.host().run(order, output, SessionStop::default()))
+            tokio::spawn(opened.host.run(order, output, SessionStop::default()))
         };
         let lost = begin(&held, SessionOutput::elsewhere(1).0);
         let (tool, _) = listener.accept().await.unwrap();
@@ -287,7 +287,7 @@ fn a_device_is_given_to_nobody_while_a_call_of_a_lost_session_is_under_way_on_it
         assert_eq!(turn(&mut said).await, Some(Turn::Begins));
         drop(said);
         next.await.unwrap();
-        opened.close().await;
+        drop(opened);
         lab.end().await;
     });
 }
