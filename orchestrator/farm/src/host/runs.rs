@@ -174,7 +174,6 @@ mod tests {
     use super::*;
     use crate::server::Role;
     use crate::server::tests::Farm;
-    use crate::store::StoreOptions;
     use crate::wire::Manifest;
 
     /// Counts what is open.
@@ -227,7 +226,7 @@ mod tests {
      {
         let farm = Farm::up().await;
         let link = farm.connect(Role::Broker, "farm").await;
-        link.set_up(StoreOptions { replicas: 1 }).await.unwrap();
+        link.set_up(1).await.unwrap();
         let cache = tempfile::tempdir().unwrap();
         let places = Places::default();
         let mut runs = Runs::new(Opener {
