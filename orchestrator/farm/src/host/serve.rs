@@ -29,9 +29,9 @@ use crate::fence::Fence;
 use crate::follow::Followed;
 use crate::link::{FarmError, Link};
 use crate::live::{Alive, Liveness, Take, at};
-use crate::names;
 use crate::store::{Stored, is_relayed, new_id};
 use crate::wire::{Cancel, DeviceKey, End, HostAdvert, HostName, Lease, RunAdvert};
+use crate::{names, query};
 
 /// How long sessions may take to end when the host is asked to.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -349,12 +349,7 @@ impl Host {
 
     /// A device was granted to a session, or taken back.
     fn leased(&mut self, message: &Stored) {
-        let tokens = message.tokens();
-        let Some(device) = tokens
-            .last()
-            .and_then(|token| names::decode(token))
-            .and_then(|name| name.parse::<DeviceId>().ok())
-        else {
+        let Some(DeviceKey { device, .. }) = query::device_of(message) else {
             return;
         };
         let highest = self.tokens.entry(device.clone()).or_default();

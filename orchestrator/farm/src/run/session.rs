@@ -183,7 +183,7 @@ impl Session<'_> {
         let order = &self.order;
         let stored = self.inner.trail(&order.trail).await;
         let (trail, path) = stored.map_err(|cause| Outcome::broken(Blame::Host, cause))?;
-        let value = self.demand(trail, path)?;
+        let value = self.demand(trail, path).map_err(|invalid| *invalid)?;
         let subject = names::demand(&order.run, &order.session);
         let permit = self.inner.demands.acquire().await;
         let put = self.inner.link.put_if(&subject, 0, value.into(), None);
@@ -205,7 +205,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// When the order is none for a farm: asking again would not change that.
-    fn demand(&self, trail: Blob, path: String) -> Result<Vec<u8>, Outcome> {
+    fn demand(&self, trail: Blob, path: String) -> Result<Vec<u8>, Box<Outcome>> {
         let order = &self.order;
         let DeviceRequirement::Matching(on) = &order.requires else {
             let cause = "a session of the farm says what its device has to be";
@@ -508,7 +508,7 @@ fn spread(planned: &PlannedSession) -> String {
 }
 
 /// A demand, if the server takes one of its size.
-fn fits(demand: Vec<u8>) -> Result<Vec<u8>, Outcome> {
+fn fits(demand: Vec<u8>) -> Result<Vec<u8>, Box<Outcome>> {
     let bytes = demand.len();
     if bytes <= DEMAND_BYTES {
         return Ok(demand);
@@ -528,13 +528,13 @@ fn cancelled(stop: &SessionStop) -> Outcome {
 }
 
 /// The end of what no host could carry out, and why.
-const fn invalid(cause: String, hint: Option<String>) -> Outcome {
-    Outcome::Infrastructure {
+fn invalid(cause: String, hint: Option<String>) -> Box<Outcome> {
+    Box::new(Outcome::Infrastructure {
         blame: Blame::Configuration,
         cause,
         hint,
         unstarted: Vec::new(),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -570,7 +570,7 @@ mod tests {
     fn an_order_that_is_too_large_is_told_by_its_size_and_with_what_to_do() {
         assert!(fits(vec![0; DEMAND_BYTES]).is_ok());
         let unfit = fits(vec![0; 1_200_000]).unwrap_err();
-        let Outcome::Infrastructure { cause, hint, .. } = unfit else {
+        let Outcome::Infrastructure { cause, hint, .. } = *unfit else {
             panic!("{unfit:?}")
         };
         assert_eq!(

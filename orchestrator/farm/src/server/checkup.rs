@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::identity::Identity;
-use super::role::{Permissions, Role};
+use super::role::{Permissions, Role, looked_at};
 use crate::link::{FarmError, Link};
-use crate::names::{BLOBS, DEVICES, LEASES, LIVE, MANIFESTS, RUNS, bucket_stream as bucket};
+use crate::names::{BLOBS, LIVE, MANIFESTS, bucket_stream as bucket};
 use crate::query;
 use crate::wire::HostAdvert;
 
@@ -114,8 +114,7 @@ pub async fn replicas(link: &Link) -> Option<usize> {
 }
 
 fn streams_of(role: Role) -> Vec<String> {
-    let mut streams = vec![RUNS.to_owned()];
-    streams.extend([LIVE, LEASES, DEVICES].map(bucket));
+    let mut streams = looked_at().to_vec();
     if role != Role::Viewer {
         streams.extend([BLOBS.to_owned(), bucket(MANIFESTS)]);
     }
