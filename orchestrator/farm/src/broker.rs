@@ -15,13 +15,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use self::lead::{Term, lead};
+use self::lead::lead;
 pub use self::request::{BrokerAnswer, BrokerRequest, queue};
 use crate::follow::Followed;
 use crate::link::{FarmError, Link};
 use crate::live::{Liveness, Take};
 use crate::names::{BROKER, LIVE};
-use crate::store::{StoreOptions, new_id};
+use crate::store::new_id;
 use crate::wire::Protocol;
 
 /// The pause after something went wrong that may pass.
@@ -58,9 +58,7 @@ pub async fn run(
     stop: CancellationToken,
 ) -> Result<(), FarmError> {
     loop {
-        let served = stop.run_until_cancelled(link.set_up(StoreOptions {
-            replicas: options.replicas,
-        }));
+        let served = stop.run_until_cancelled(link.set_up(options.replicas));
         match served.await {
             None => return Ok(()),
             Some(Ok(())) => break,
@@ -79,18 +77,13 @@ pub async fn run(
             }
         };
         tracing::info!(broker = options.name, "leads");
-        match lead(&link, &liveness, &incarnation, options.ttl, &stop).await {
-            Ok(Term::Stopped) => liveness.release().await,
-            Ok(Term::Lost(cause)) => {
-                tracing::info!(broker = options.name, cause, "stands by");
-                // Who was only late has the key still, and would wait for itself to expire.
-                liveness.release().await;
-            }
-            Err(error) => {
-                // Others may manage what this one does not.
-                liveness.release().await;
-                pause(error, &stop).await?;
-            }
+        let led = lead(&link, &liveness, &incarnation, options.ttl, &stop).await;
+        // Who was only late has the key still, and would wait for itself to expire; and others may manage
+        // what this one does not.
+        liveness.release().await;
+        match led {
+            Ok(cause) => tracing::info!(broker = options.name, cause, "leads no more"),
+            Err(error) => pause(error, &stop).await?,
         }
     }
     Ok(())

@@ -14,7 +14,7 @@ mod seal;
 mod tests;
 
 pub(crate) use self::blobs::digest as digest_of;
-pub use self::blobs::{BlobError, BlobStore, MemoryBlobs, get, put};
+pub use self::blobs::{BlobError, BlobStore, get, put};
 pub use self::cache::{Bundle, CacheLimits, create_private};
 pub use self::collect::{CollectError, CollectOptions, Collected, PROJECT_FOLDER, collect};
 pub use self::materialise::{MaterialiseError, materialise};

@@ -26,15 +26,6 @@ const RETRY_DELAY: Duration = Duration::from_millis(200);
 /// How often a first consumer is tried before that is an error.
 const FIRST_TRIES: u32 = 10;
 
-/// From where to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Since {
-    /// Everything that is there.
-    Beginning,
-    /// The last message of each subject; the values of keys.
-    Last,
-}
-
 /// What a follower reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Followed {
@@ -67,19 +58,24 @@ struct Consumer {
 impl Link {
     /// Follows subjects of the stream of runs.
     pub fn follow_runs(&self, filters: Vec<String>) -> Follower {
-        Follower::new(self, names::RUNS.to_owned(), filters, Since::Beginning)
+        Follower::new(self, names::RUNS.to_owned(), filters, DeliverPolicy::All)
     }
 
     /// Follows keys of a bucket: first what they are, then what changes. `keys` may have wildcards.
     pub fn follow_keys(&self, bucket: &str, keys: &[String]) -> Follower {
         let filters = keys.iter().map(|key| names::key_subject(bucket, key));
         let stream = names::bucket_stream(bucket);
-        Follower::new(self, stream, filters.collect(), Since::Last)
+        Follower::new(
+            self,
+            stream,
+            filters.collect(),
+            DeliverPolicy::LastPerSubject,
+        )
     }
 }
 
 impl Follower {
-    fn new(link: &Link, stream: String, filters: Vec<String>, since: Since) -> Self {
+    fn new(link: &Link, stream: String, filters: Vec<String>, since: DeliverPolicy) -> Self {
         Self {
             wanted: ConsumerSpec {
                 link: link.clone(),
@@ -194,7 +190,8 @@ struct ConsumerSpec {
     link: Link,
     stream: String,
     filters: Vec<String>,
-    since: Since,
+    /// From where, at first.
+    since: DeliverPolicy,
     /// The last message that was read.
     last: u64,
     /// The pause before it is made.
@@ -213,10 +210,9 @@ impl ConsumerSpec {
         let mut config = push::Config {
             name: Some(name.clone()),
             deliver_subject: inbox,
-            deliver_policy: match (self.last, self.since) {
-                (0, Since::Beginning) => DeliverPolicy::All,
-                (0, Since::Last) => DeliverPolicy::LastPerSubject,
-                (last, _) => DeliverPolicy::ByStartSequence {
+            deliver_policy: match self.last {
+                0 => self.since,
+                last => DeliverPolicy::ByStartSequence {
                     start_sequence: last + 1,
                 },
             },

@@ -9,7 +9,6 @@ use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ClientError, ConnectOptions, Event, ServerError};
 use packtrain_drivers::local_network;
 use packtrain_terminal::exit::CliError;
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -239,7 +238,7 @@ struct State {
     connected: watch::Sender<Option<Instant>>,
     trouble: watch::Sender<Option<FarmOutage>>,
     /// What the server has refused to this user.
-    refusals: Mutex<VecDeque<String>>,
+    refusals: watch::Sender<VecDeque<String>>,
     servers: String,
 }
 
@@ -266,7 +265,7 @@ impl Link {
         let state = Arc::new(State {
             connected: watch::Sender::new(None),
             trouble: watch::Sender::new(None),
-            refusals: Mutex::default(),
+            refusals: watch::Sender::default(),
             servers: servers.clone(),
         });
         let told = Arc::clone(&state);
@@ -479,16 +478,20 @@ impl State {
 
     fn refusal(&self, subject: &str) -> Option<String> {
         let quoted = format!("\"{subject}\"");
-        let mut refusals = self.refusals.lock();
-        let found = refusals.iter().rposition(|text| text.contains(&quoted))?;
-        refusals.remove(found)
+        let mut refusal = None;
+        self.refusals.send_if_modified(|refusals| {
+            let found = refusals.iter().rposition(|text| text.contains(&quoted));
+            refusal = found.and_then(|found| refusals.remove(found));
+            refusal.is_some()
+        });
+        refusal
     }
 
     fn learn(&self, event: &Event) {
         match event {
             Event::Connected => {
                 // Who may do what may have changed.
-                self.refusals.lock().clear();
+                self.refusals.send_replace(VecDeque::new());
                 self.connected.send_replace(Some(Instant::now()));
                 self.trouble.send_replace(None);
             }
@@ -502,11 +505,12 @@ impl State {
                 self.is_away(why.starts_with("authorization") || why.starts_with("authentication"));
             }
             Event::ServerError(ServerError::Other(text)) => {
-                let mut refusals = self.refusals.lock();
-                if refusals.len() == REFUSALS_KEPT {
-                    refusals.pop_front();
-                }
-                refusals.push_back(text.clone());
+                self.refusals.send_modify(|refusals| {
+                    if refusals.len() == REFUSALS_KEPT {
+                        refusals.pop_front();
+                    }
+                    refusals.push_back(text.clone());
+                });
             }
             Event::SlowConsumer(_) => tracing::warn!("messages of the farm were lost: {event}"),
             _ => tracing::debug!(%event, "farm"),
@@ -536,7 +540,7 @@ mod tests {
         let state = State {
             connected: watch::Sender::new(None),
             trouble: watch::Sender::new(None),
-            refusals: Mutex::default(),
+            refusals: watch::Sender::default(),
             servers: String::new(),
         };
         let refuse = || {

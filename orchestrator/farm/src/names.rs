@@ -92,6 +92,14 @@ pub fn device_key(device: &DeviceKey) -> String {
     format!("{}.{}", device.host, encode(&device.device.to_string()))
 }
 
+/// The device whose key this is, by its tokens.
+pub fn device_of(host: &str, device: &str) -> Option<DeviceKey> {
+    Some(DeviceKey {
+        host: host.parse().ok()?,
+        device: decode(device)?.parse().ok()?,
+    })
+}
+
 /// The stream of a bucket.
 pub fn bucket_stream(bucket: &str) -> String {
     format!("KV_{bucket}")

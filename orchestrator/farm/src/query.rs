@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 use futures::{StreamExt as _, TryStreamExt as _};
-use packtrain_drivers::DeviceId;
 use packtrain_model::RunId;
 
 use crate::broker::BrokerAdvert;
@@ -113,9 +112,7 @@ pub async fn leases(link: &Link, runs: &[(RunId, RunAdvert)]) -> Result<Vec<Leas
 /// The device whose key a message is.
 pub fn device_of(message: &Stored) -> Option<DeviceKey> {
     let tokens = message.tokens();
-    let host: HostName = tokens.get(2)?.parse().ok()?;
-    let device: DeviceId = names::decode(tokens.get(3)?)?.parse().ok()?;
-    Some(DeviceKey { host, device })
+    names::device_of(tokens.get(2)?, tokens.get(3)?)
 }
 
 /// The manifest of a run that is not done.

@@ -19,6 +19,7 @@ mod subject;
 mod tests;
 mod version;
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -53,7 +54,9 @@ enum Condition {
     Compare {
         attribute: Attribute,
         comparison: Comparison,
-        value: Value,
+        value: String,
+        /// The value's number, when it is one and is compared as such.
+        number: Option<Version>,
     },
 }
 
@@ -141,26 +144,29 @@ impl Comparison {
     ];
 
     fn sign(self) -> &'static str {
-        let mut signs = Self::SIGNS.into_iter();
+        let mut signs = Self::SIGNS.iter();
         let sign = signs.find(|(_, comparison)| *comparison == self);
         sign.map_or("", |(sign, _)| sign)
     }
 
     /// Whether it asks for an order.
     const fn is_of_order(self) -> bool {
-        matches!(
-            self,
-            Self::Below | Self::AtMost | Self::Above | Self::AtLeast
-        )
+        !matches!(self, Self::Is | Self::IsNot | Self::Like)
     }
-}
 
-/// What an attribute is compared with.
-#[derive(Debug, Clone, PartialEq)]
-struct Value {
-    text: String,
-    /// Its number, when it is one and is compared as such.
-    number: Option<Version>,
+    /// Whether a number that stands so to the wanted one is what is asked for.
+    const fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Is => order.is_eq(),
+            Self::IsNot => order.is_ne(),
+            Self::Below => order.is_lt(),
+            Self::AtMost => order.is_le(),
+            Self::Above => order.is_gt(),
+            Self::AtLeast => order.is_ge(),
+            // Never of numbers.
+            Self::Like => false,
+        }
+    }
 }
 
 impl Requirement {
@@ -174,7 +180,7 @@ impl Requirement {
     }
 
     /// Whether the device is what is required.
-    pub fn matches(&self, subject: &Subject<'_>) -> bool {
+    pub fn matches(&self, subject: &Subject) -> bool {
         subject::holds(&self.condition, subject)
     }
 
@@ -184,7 +190,7 @@ impl Requirement {
     }
 
     /// The parts that fail, with what the device has; none when it matches.
-    pub fn why_not(&self, subject: &Subject<'_>) -> Vec<Mismatch> {
+    pub fn why_not(&self, subject: &Subject) -> Vec<Mismatch> {
         let mut mismatches = Vec::new();
         subject::explain(&self.condition, subject, &mut mismatches);
         mismatches
@@ -231,14 +237,14 @@ impl fmt::Display for Condition {
                 attribute,
                 comparison,
                 value,
+                ..
             } => {
-                let sign = comparison.sign();
                 match attribute {
                     Attribute::LabelAt(key) => parse::write_key(f, key)?,
                     other => f.write_str(other.name())?,
                 }
-                f.write_str(sign)?;
-                parse::write_value(f, &value.text, matches!(comparison, Comparison::Like))
+                f.write_str(comparison.sign())?;
+                parse::write_value(f, value, *comparison == Comparison::Like)
             }
         }
     }
@@ -250,15 +256,9 @@ fn joined(
     sign: &str,
     needs_parentheses: impl Fn(&Condition) -> bool,
 ) -> fmt::Result {
-    for (place, part) in parts.iter().enumerate() {
-        if place > 0 {
-            f.write_str(sign)?;
-        }
-        if needs_parentheses(part) {
-            write!(f, "({part})")?;
-        } else {
-            write!(f, "{part}")?;
-        }
-    }
-    Ok(())
+    let parts = parts.iter().map(|part| match needs_parentheses(part) {
+        true => format!("({part})"),
+        false => part.to_string(),
+    });
+    f.write_str(&parts.collect::<Vec<_>>().join(sign))
 }

@@ -79,7 +79,6 @@ struct Inner {
     /// What stands in orders for trails, which travel by themselves.
     placeholder: Arc<Trail>,
     demands: Semaphore,
-    turns: Turns,
     /// Held for moments only.
     shared: Mutex<Shared>,
     cancelled: AtomicBool,
@@ -92,6 +91,7 @@ struct Inner {
 
 /// What its sessions learn for each other.
 struct Shared {
+    turns: Turns,
     /// Trails that are stored, by the name of their files.
     trails: HashMap<String, (Arc<Trail>, Blob)>,
     /// Devices that lost a session, and hosts that did, by the session's place in the plan.
@@ -151,10 +151,10 @@ impl FarmHost {
             router,
             placeholder,
             demands: Semaphore::new(DEMANDS_IN_FLIGHT),
-            turns: Turns::default(),
             cancelled: AtomicBool::new(false),
             alive: live.alive(),
             shared: Mutex::new(Shared {
+                turns: Turns::default(),
                 trails: HashMap::new(),
                 avoid: HashMap::new(),
                 starts: Starts::default(),
@@ -234,7 +234,7 @@ impl SessionHost for FarmHost {
     ) -> BoxFuture<'static, Outcome> {
         let inner = Arc::clone(&self.0);
         // Sessions are asked for in the order in which they were ordered.
-        let turn = inner.turns.take();
+        let turn = inner.shared.lock().turns.take();
         Box::pin(async move { session::carry_out(&inner, order, output, stop, turn).await })
     }
 

@@ -29,12 +29,12 @@ pub use error::ServerError;
 pub use find::{NatsServer, Places, find, version_of};
 pub use folder::{FarmFolder, FolderLock, write_private};
 pub use identity::{Identity, USER_PREFIX};
-pub use install::{InstallError, NATS_SERVER_BIN, install, installed};
+pub use install::{NATS_SERVER_BIN, install, installed};
 pub use join::{Answer, JoinError, JoinRequests, Refusal, join, let_in};
 pub use role::{Permissions, Role, inbox_prefix};
 pub use secret::Secret;
 pub use tls::{Certificates, fingerprint};
-pub use token::{Invitation, TokenError};
+pub use token::Invitation;
 pub use users::{User, Users};
 pub use version::{OLDEST, Version};
 

@@ -109,19 +109,12 @@ pub(crate) fn is_relayed(message: &async_nats::Message) -> bool {
         || message.reply.as_ref().is_some_and(is_delivered)
 }
 
-/// How the streams and buckets are made.
-#[derive(Debug, Clone, Copy)]
-pub struct StoreOptions {
-    /// On how many servers everything is; 1 or an odd number up to 5.
-    pub replicas: usize,
-}
-
 impl Link {
-    /// Makes the streams and buckets that are not there.
+    /// Makes the streams and buckets that are not there, on so many servers: 1, or an odd number up to 5.
     ///
     /// # Errors
     /// When the server refuses, has no JetStream, or has other things of these names.
-    pub async fn set_up(&self, options: StoreOptions) -> Result<(), FarmError> {
+    pub async fn set_up(&self, replicas: usize) -> Result<(), FarmError> {
         let base = |name: &str, subjects: &str| Config {
             name: name.to_owned(),
             subjects: vec![subjects.to_owned()],
@@ -131,7 +124,7 @@ impl Link {
             max_age: RUN_RETENTION,
             duplicate_window: DUPLICATE_WINDOW,
             allow_direct: true,
-            num_replicas: options.replicas,
+            num_replicas: replicas,
             ..Config::default()
         };
         for config in [base(names::RUNS, "r.>"), base(names::BLOBS, "blob.*")] {
@@ -143,7 +136,7 @@ impl Link {
             bucket: bucket.to_owned(),
             history: 1,
             storage: StorageType::File,
-            num_replicas: options.replicas,
+            num_replicas: replicas,
             ..kv::Config::default()
         };
         let buckets = [
@@ -347,23 +340,15 @@ impl Link {
         loop {
             match stream.get_last_raw_message_by_subject(subject).await {
                 Ok(message) => {
-                    let at = message.time;
-                    let headers = Some(&message.headers);
+                    let (sequence, payload) = (message.sequence, message.payload);
+                    let (headers, at) = (Some(&message.headers), message.time);
                     let subject = message.subject.to_string();
-                    return Ok(Some(Stored::new(
-                        subject,
-                        message.sequence,
-                        message.payload,
-                        headers,
-                        at,
-                    )));
+                    return Ok(Some(Stored::new(subject, sequence, payload, headers, at)));
                 }
-                Err(error) => {
-                    if error.kind() == RawMessageErrorKind::NoMessageFound {
-                        return Ok(None);
-                    }
-                    tracing::debug!(%error, subject, "not read yet");
+                Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => {
+                    return Ok(None);
                 }
+                Err(error) => tracing::debug!(%error, subject, "not read yet"),
             }
             let asked = format!("$JS.API.STREAM.MSG.GET.{}", stream_of(subject));
             let doing = format!("read {subject}");

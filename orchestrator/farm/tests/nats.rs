@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use packtrain_farm::link::{Credentials, FarmAddress, Link, Trust};
-use packtrain_farm::store::StoreOptions;
 use packtrain_program::Program;
 use tempfile::TempDir;
 use tokio::process::Command;
@@ -55,7 +54,7 @@ impl Nats {
     /// A connection to a server on which everything is set up.
     pub async fn farm(&self) -> Link {
         let link = self.link().await;
-        link.set_up(StoreOptions { replicas: 1 }).await.unwrap();
+        link.set_up(1).await.unwrap();
         link
     }
 }

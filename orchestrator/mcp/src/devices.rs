@@ -85,7 +85,7 @@ impl AgentContext {
             host: "here".parse::<HostName>().ok()?,
             device: device.info.id.clone(),
         };
-        let subject = Subject::owned(&key, &advert);
+        let subject = Subject::new(&key, &advert);
         if on.matches(&subject) {
             return None;
         }

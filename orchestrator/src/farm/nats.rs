@@ -52,9 +52,6 @@ pub(crate) async fn fix_nats_server(config: &Config) -> Result<(), CliError> {
     let installed = server::install(&home, INSTALL_TIMEOUT).await;
     installed.map(drop).map_err(|error| {
         let failed = CliError::infrastructure("cannot install nats-server").because(&error);
-        match error.hint() {
-            Some(hint) => failed.hint(hint),
-            None => failed,
-        }
+        failed.hinted(error.hint().map(str::to_owned))
     })
 }

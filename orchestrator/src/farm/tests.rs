@@ -1,5 +1,6 @@
 //! A project of one computer on the devices of another: collected, sent, laid down, opened, run.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,10 +8,10 @@ use std::time::Duration;
 
 use packtrain_config::Config;
 use packtrain_device_actors::Fleet;
-use packtrain_drivers::DeviceInfo;
+use packtrain_drivers::{BoxFuture, DeviceInfo};
 use packtrain_engine::{SessionMessage, SessionOrder, SessionOutput, SessionStop};
 use packtrain_farm::bundle::{
-    CacheLimits, CollectOptions, MemoryBlobs, Secrets, collect, inside, materialise,
+    BlobError, BlobStore, CacheLimits, CollectOptions, Secrets, collect, inside, materialise,
 };
 use packtrain_farm::host::devices::HostDevices;
 use packtrain_farm::host::workplace::{OpenRun, Opening, Workplace};
@@ -18,8 +19,10 @@ use packtrain_farm::wire::OutOfService;
 use packtrain_model::trail::Trail;
 use packtrain_model::{Outcome, RunEvent, RunId};
 use packtrain_testing::in_system;
+use parking_lot::Mutex;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
+use tokio_util::bytes::Bytes;
 use tokio_util::task::TaskTracker;
 
 use super::devices::{advertise, keep_connected};
@@ -57,6 +60,27 @@ for line in sys.stdin:
         continue
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 "#;
+
+/// The farm's blobs.
+#[derive(Default)]
+struct Blobs(Mutex<HashMap<String, Bytes>>);
+
+impl BlobStore for Blobs {
+    fn has<'a>(&'a self, digest: &'a str) -> BoxFuture<'a, Result<bool, BlobError>> {
+        let has = self.0.lock().contains_key(digest);
+        Box::pin(async move { Ok(has) })
+    }
+
+    fn put<'a>(&'a self, digest: &'a str, content: Bytes) -> BoxFuture<'a, Result<(), BlobError>> {
+        self.0.lock().insert(digest.to_owned(), content);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn get<'a>(&'a self, digest: &'a str) -> BoxFuture<'a, Result<Bytes, BlobError>> {
+        let found = self.0.lock().get(digest).cloned();
+        Box::pin(async move { found.ok_or_else(|| BlobError::Missing(digest.to_owned())) })
+    }
+}
 
 /// A host with one virtual phone, and somebody's project.
 struct Lab {
@@ -113,7 +137,7 @@ impl Lab {
         &self,
         trail: &str,
         allows_commands: bool,
-    ) -> Result<(Box<dyn OpenRun>, std::path::PathBuf), String> {
+    ) -> Result<(OpenRun, std::path::PathBuf), String> {
         self.write("a.trail.yaml", trail);
         let file = self.project.path().join("a.trail.yaml");
         let options = CollectOptions {
@@ -123,7 +147,7 @@ impl Lab {
         };
         let trails = [file.clone()];
         let collected = collect(self.project.path(), &trails, &[], &options).unwrap();
-        let store = MemoryBlobs::default();
+        let store = Blobs::default();
         collected.upload(&store).await.unwrap();
         let manifest = collected.manifest(run(), true, Vec::new());
         let limits = CacheLimits::default();
@@ -167,9 +191,9 @@ impl Lab {
             events
         });
         let order = SessionOrder::alone(run(), parsed.trail, self.phone());
-        let session = opened.host().run(order, output, SessionStop::default());
+        let session = opened.host.run(order, output, SessionStop::default());
         let outcome = tokio::spawn(session).await.unwrap();
-        opened.close().await;
+        drop(opened);
         (outcome, telling.await.unwrap())
     }
 
@@ -271,7 +295,7 @@ fn a_device_is_given_to_nobody_while_a_call_of_a_lost_session_is_under_way_on_it
         };
         let begin = |trail: &str, output| {
             let order = SessionOrder::alone(run(), parse(trail), lab.phone());
-            tokio::spawn(opened.host().run(order, output, SessionStop::default()))
+            tokio::spawn(opened.host.run(order, output, SessionStop::default()))
         };
         let lost = begin(&held, SessionOutput::elsewhere(1).0);
         let (tool, _) = listener.accept().await.unwrap();
@@ -287,7 +311,7 @@ fn a_device_is_given_to_nobody_while_a_call_of_a_lost_session_is_under_way_on_it
         assert_eq!(turn(&mut said).await, Some(Turn::Begins));
         drop(said);
         next.await.unwrap();
-        opened.close().await;
+        drop(opened);
         lab.end().await;
     });
 }

@@ -8,7 +8,6 @@ use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Sources};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::BoxFuture;
-use packtrain_engine::SessionHost;
 use packtrain_farm::bundle::{Bundle, inside};
 use packtrain_farm::host::devices::HostDevices;
 use packtrain_farm::host::workplace::{OpenRun, Opening, Workplace};
@@ -39,24 +38,24 @@ pub(crate) struct HostWorkplace {
     pub(crate) allows_commands: bool,
     /// Where actors of tool sources live.
     pub(crate) arbiter: ArbiterHandle,
-    /// Runs that are being closed without a waiter.
+    /// Runs that are being closed.
     pub(crate) closing: TaskTracker,
 }
 
 impl Workplace for HostWorkplace {
-    fn open(&self, opening: Opening) -> BoxFuture<'static, Result<Box<dyn OpenRun>, String>> {
+    fn open(&self, opening: Opening) -> BoxFuture<'static, Result<OpenRun, String>> {
         let place = self.clone();
         Box::pin(async move {
-            match place.open_run(opening).await {
-                Ok(open) => Ok(Box::new(open) as Box<dyn OpenRun>),
-                Err(error) => Err(sentence(&error)),
-            }
+            place
+                .open_run(opening)
+                .await
+                .map_err(|error| sentence(&error))
         })
     }
 }
 
 impl HostWorkplace {
-    async fn open_run(self, opening: Opening) -> Result<OpenPlace, CliError> {
+    async fn open_run(self, opening: Opening) -> Result<OpenRun, CliError> {
         let Opening {
             run,
             manifest,
@@ -88,61 +87,33 @@ impl HostWorkplace {
         };
         let scratch = Some(folder.path().to_owned());
         let host = tools.here(&self.fleet, caller, workspace.root, scratch);
-        Ok(OpenPlace {
+        Ok(OpenRun {
             host: Arc::new(host),
-            belongings: Some(RunResources {
-                tools,
-                _folder: folder,
-                _bundle: bundle,
+            resources: Box::new(RunResources {
+                there: Some((tools, folder, bundle)),
+                closing: self.closing,
+                runtime: Handle::current(),
             }),
-            closing: self.closing,
-            runtime: Handle::current(),
         })
     }
-}
-
-/// A run that sessions can be carried out of.
-struct OpenPlace {
-    host: Arc<dyn SessionHost>,
-    /// What there is to close; `None` once it is.
-    belongings: Option<RunResources>,
-    closing: TaskTracker,
-    runtime: Handle,
 }
 
 /// What is there for a run as long as it is open.
 struct RunResources {
-    tools: Tools,
-    _folder: RunFolder,
-    _bundle: Bundle,
+    there: Option<(Tools, RunFolder, Bundle)>,
+    closing: TaskTracker,
+    runtime: Handle,
 }
 
-impl RunResources {
-    async fn close(self) {
-        self.tools.shutdown().await;
-    }
-}
-
-/// One that is given up is closed all the same.
-impl Drop for OpenPlace {
+impl Drop for RunResources {
     fn drop(&mut self) {
-        if let Some(belongings) = self.belongings.take() {
-            self.closing.spawn_on(belongings.close(), &self.runtime);
+        if let Some((tools, folder, bundle)) = self.there.take() {
+            let close = async move {
+                tools.shutdown().await;
+                drop((folder, bundle));
+            };
+            self.closing.spawn_on(close, &self.runtime);
         }
-    }
-}
-
-impl OpenRun for OpenPlace {
-    fn host(&self) -> Arc<dyn SessionHost> {
-        Arc::clone(&self.host)
-    }
-
-    fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            if let Some(belongings) = self.belongings.take() {
-                belongings.close().await;
-            }
-        })
     }
 }
 

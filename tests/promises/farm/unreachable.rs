@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use packtrain_farm::link::{Credentials, FarmAddress, Link, Trust};
 use packtrain_farm::names;
-use packtrain_farm::store::StoreOptions;
 use packtrain_testing::free_port;
 use packtrain_tests::nats_server::NatsServer;
 use packtrain_tests::process::Process;
@@ -186,7 +185,7 @@ fn set_up(url: &str, then: impl AsyncFnOnce(Link)) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_all().build().unwrap().block_on(async {
         let link = Link::connect(&address, "test").await.unwrap();
-        link.set_up(StoreOptions { replicas: 1 }).await.unwrap();
+        link.set_up(1).await.unwrap();
         then(link).await;
     });
 }

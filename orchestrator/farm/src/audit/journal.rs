@@ -76,34 +76,20 @@ impl Reading {
                 "there is an event after the end of the run",
             );
         }
-        match event {
-            RunEvent::RunStarted {
-                trails, sessions, ..
-            } => {
-                if self.has_begun {
-                    self.report(FindingKind::Doubled, "the run begins twice");
-                }
-                self.has_begun = true;
-                self.trails.clone_from(trails);
-                self.planned.clone_from(sessions);
+        if let RunEvent::RunStarted {
+            trails, sessions, ..
+        } = event
+        {
+            if self.has_begun {
+                self.report(FindingKind::Doubled, "the run begins twice");
             }
-            RunEvent::RunFinished { verdict, .. } => self.settled = Some(verdict.settled()),
-            RunEvent::SinkFailed { .. } | RunEvent::StopRequested { .. } => {}
-            RunEvent::SessionStarted { .. }
-            | RunEvent::SessionConfigured { .. }
-            | RunEvent::StepStarted { .. }
-            | RunEvent::ToolStarted { .. }
-            | RunEvent::ToolFinished { .. }
-            | RunEvent::StepFinished { .. }
-            | RunEvent::StepObserved { .. }
-            | RunEvent::ArtifactSaved { .. }
-            | RunEvent::DeviceReported { .. }
-            | RunEvent::SessionWillRetry { .. }
-            | RunEvent::SessionFinished { .. } => {
-                if let Some(session) = event.session() {
-                    self.take_of(session, event);
-                }
-            }
+            self.has_begun = true;
+            self.trails.clone_from(trails);
+            self.planned.clone_from(sessions);
+        } else if let RunEvent::RunFinished { verdict, .. } = event {
+            self.settled = Some(verdict.settled());
+        } else if let Some(session) = event.session() {
+            self.take_of(session, event);
         }
     }
 
@@ -117,35 +103,24 @@ impl Reading {
         let planned = &self.planned[number];
         let trail = self.trails.get(planned.trail);
         let session = self.sessions.entry(number).or_default();
-        let mut wrong = Vec::new();
-        if attempt > 1 {
-            let before = session.attempts.get(&(attempt - 1));
-            if !session.attempts.contains_key(&attempt) && before.is_none_or(|state| !state.ended) {
-                let kind = match before {
-                    Some(_) => FindingKind::Doubled,
-                    None => FindingKind::Lost,
-                };
-                wrong.push(Finding::new(
-                    kind,
-                    format!("{id} begins before the attempt before it has ended"),
-                ));
+        let mut wrong = AttemptFindings(id, &mut self.findings);
+        if attempt > 1 && !session.attempts.contains_key(&attempt) {
+            let what = "begins before the attempt before it has ended";
+            match session.attempts.get(&(attempt - 1)) {
+                Some(before) => wrong.when(!before.ended, FindingKind::Doubled, what),
+                None => wrong.when(true, FindingKind::Lost, what),
             }
         }
-        if session.finished > 0 {
-            let kind = match event {
-                RunEvent::SessionFinished { .. } => FindingKind::Doubled,
-                _ => FindingKind::Disordered,
-            };
-            wrong.push(Finding::new(
-                kind,
-                format!("{id} has an event after the session's end"),
-            ));
-        }
         let is_end = matches!(event, RunEvent::SessionFinished { .. });
+        let kind = match is_end {
+            true => FindingKind::Doubled,
+            false => FindingKind::Disordered,
+        };
+        let what = "has an event after the session's end";
+        wrong.when(session.finished > 0, kind, what);
         session.finished += u32::from(is_end);
         let state = session.attempts.entry(attempt).or_default();
-        wrong.extend(state.take(id, attempt, event, trail));
-        self.findings.extend(wrong);
+        state.take(attempt, event, trail, &mut wrong);
     }
 
     fn end(mut self) -> Vec<Finding> {
@@ -180,13 +155,12 @@ impl Reading {
 impl State {
     fn take(
         &mut self,
-        id: &SessionId,
         attempt: u32,
         event: &RunEvent,
         trail: Option<&TrailSummary>,
-    ) -> Vec<Finding> {
+        wrong: &mut AttemptFindings<'_>,
+    ) {
         use FindingKind::{Disordered, Doubled, Lost};
-        let mut wrong = AttemptFindings(id, Vec::new());
         let is_end = matches!(
             event,
             RunEvent::SessionWillRetry { .. } | RunEvent::SessionFinished { .. }
@@ -215,10 +189,10 @@ impl State {
             RunEvent::SessionWillRetry { next, outcome, .. } => {
                 let what = "is followed by another than the next attempt";
                 wrong.when(next.0 != attempt + 1, Lost, what);
-                self.close(outcome, trail, &mut wrong);
+                self.close(outcome, trail, wrong);
             }
-            RunEvent::SessionFinished { outcome, .. } => self.close(outcome, trail, &mut wrong),
-            RunEvent::StepStarted { step, .. } => self.step(*step, trail, &mut wrong),
+            RunEvent::SessionFinished { outcome, .. } => self.close(outcome, trail, wrong),
+            RunEvent::StepStarted { step, .. } => self.step(*step, trail, wrong),
             RunEvent::StepFinished { step, .. } => {
                 let is_other = self.steps.last() != Some(step);
                 wrong.when(is_other, Lost, "ends a step that is not under way");
@@ -249,7 +223,6 @@ impl State {
             | RunEvent::StopRequested { .. }
             | RunEvent::RunFinished { .. } => {}
         }
-        wrong.1
     }
 
     fn step(
@@ -299,7 +272,7 @@ impl State {
 }
 
 /// What is wrong with one attempt.
-struct AttemptFindings<'a>(&'a SessionId, Vec<Finding>);
+struct AttemptFindings<'a>(&'a SessionId, &'a mut Vec<Finding>);
 
 impl AttemptFindings<'_> {
     fn when(&mut self, is_wrong: bool, kind: FindingKind, what: &str) {

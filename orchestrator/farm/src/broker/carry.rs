@@ -9,36 +9,13 @@ use crate::names;
 use crate::store::{Put, Stored};
 use crate::wire::{DeviceKey, End, Grant, Lease};
 
-/// What came of a deed.
-pub(super) struct Done {
-    pub(super) answer: Fact,
-    /// Whether something else stood there than was expected: somebody else may lead.
-    pub(super) was_refused: bool,
-}
-
-impl Done {
-    fn as_expected(answer: Fact) -> Self {
-        Self {
-            answer,
-            was_refused: false,
-        }
-    }
-
-    fn refused(answer: Fact) -> Self {
-        Self {
-            answer,
-            was_refused: true,
-        }
-    }
-}
-
 /// Carries a deed out.
 ///
 /// # Errors
 ///
 /// When the server refuses as such, or does not answer for half a minute. Then it is not known whether
 /// it was done.
-pub(super) async fn carry_out(link: Link, deed: Effect) -> Result<Done, FarmError> {
+pub(super) async fn carry_out(link: Link, deed: Effect) -> Result<Fact, FarmError> {
     match deed {
         Effect::Grant {
             session,
@@ -56,25 +33,22 @@ pub(super) async fn carry_out(link: Link, deed: Effect) -> Result<Done, FarmErro
             match link.put_if(&subject, expected, json(&lease)?, None).await? {
                 Put::Done(revision) => {
                     let granted = write_grant(&link, &session, &grant).await?;
-                    Ok(Done {
-                        was_refused: granted != device,
-                        answer: Fact::Granted {
-                            session,
-                            device,
-                            revision,
-                            granted,
-                        },
+                    Ok(Fact::Granted {
+                        session,
+                        device,
+                        revision,
+                        granted,
                     })
                 }
                 Put::Refused => {
                     let seen = lease_at(&link, device).await?;
-                    Ok(Done::refused(Fact::LeaseRefused(session, seen)))
+                    Ok(Fact::LeaseRefused(session, seen))
                 }
             }
         }
         Effect::Confirm(session, grant) => {
             let granted = write_grant(&link, &session, &grant).await?;
-            Ok(Done::as_expected(Fact::Confirmed(session, granted)))
+            Ok(Fact::Confirmed(session, granted))
         }
         Effect::Lose {
             session,
@@ -86,27 +60,27 @@ pub(super) async fn carry_out(link: Link, deed: Effect) -> Result<Done, FarmErro
             // Refused: it has an end, which is all that is wanted.
             let end = json(&End::Lost { blame, cause })?;
             link.put_if(&subject, 0, end, None).await?;
-            Ok(Done::as_expected(Fact::Lost(session, host)))
+            Ok(Fact::Lost(session, host))
         }
         Effect::Check(session, device) => {
             let seen = lease_at(&link, device).await?;
-            Ok(Done::as_expected(Fact::Checked(session, seen)))
+            Ok(Fact::Checked(session, seen))
         }
         Effect::Wait(session, time) => {
             tokio::time::sleep(time).await;
-            Ok(Done::as_expected(Fact::Waited(session)))
+            Ok(Fact::Waited(session))
         }
         Effect::TakeBack(device, expected) => {
             let key = names::device_key(&device);
             match link.take_key(names::LEASES, &key, expected).await? {
-                Put::Done(revision) => Ok(Done::as_expected(Fact::TakenBack(LeaseSeen {
+                Put::Done(revision) => Ok(Fact::TakenBack(LeaseSeen {
                     device,
                     revision,
                     lease: None,
-                }))),
+                })),
                 Put::Refused => {
                     let seen = lease_at(&link, device).await?;
-                    Ok(Done::refused(Fact::TakenBack(seen)))
+                    Ok(Fact::TakenBack(seen))
                 }
             }
         }
@@ -121,7 +95,7 @@ pub(super) async fn carry_out(link: Link, deed: Effect) -> Result<Done, FarmErro
                     tracing::debug!(%error, %run, "its manifest expires by itself");
                 }
             }
-            Ok(Done::as_expected(Fact::Forgotten(run)))
+            Ok(Fact::Forgotten(run))
         }
     }
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::BrokerAdvert;
-use super::carry::{Done, carry_out};
+use super::carry::carry_out;
 use super::read;
 use super::request;
 use super::state::{Effect, Fact, State};
@@ -30,14 +30,6 @@ const READ_AHEAD: usize = 1_024;
 /// After connecting again, what happened meanwhile has been read within this.
 const READING_GRACE: Duration = Duration::from_secs(4);
 
-/// How a term ended.
-pub(super) enum Term {
-    /// It was asked to stop.
-    Stopped,
-    /// It does not lead any more; why, in a few words.
-    Lost(String),
-}
-
 /// What is read. Leases come last, and are read only once the others are: so a grant without its lease
 /// is one that was taken back, or was put since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,9 +45,9 @@ struct Leading {
     state: State,
     /// Deeds that wait for a place in the window; at most a few for each device and session.
     waiting: VecDeque<Effect>,
-    doing: FuturesUnordered<BoxFuture<'static, Result<Done, FarmError>>>,
+    doing: FuturesUnordered<BoxFuture<'static, Result<Fact, FarmError>>>,
     /// What only lets time pass, and takes no place in the window.
-    pausing: FuturesUnordered<BoxFuture<'static, Result<Done, FarmError>>>,
+    pausing: FuturesUnordered<BoxFuture<'static, Result<Fact, FarmError>>>,
     reading: JoinSet<()>,
     read: mpsc::Sender<(Source, Result<Followed, FarmError>)>,
     /// What has not been read up to now.
@@ -64,14 +56,14 @@ struct Leading {
     tell_at: Option<Instant>,
 }
 
-/// Leads until the key is lost.
+/// Leads until the key is lost, or it is stopped; says why, in a few words.
 pub(super) async fn lead(
     link: &Link,
     liveness: &Liveness,
     incarnation: &str,
     ttl: Duration,
     stop: &CancellationToken,
-) -> Result<Term, FarmError> {
+) -> Result<String, FarmError> {
     let (read, mut messages) = mpsc::channel(READ_AHEAD);
     let mut leading = Leading {
         link: link.clone(),
@@ -91,29 +83,32 @@ pub(super) async fn lead(
     let mut alive = liveness.alive();
     let mut connected = link.connected();
     connected.mark_unchanged();
-    let mut certain_at = first_certainty(&connected, ttl);
+    // It may have been elected because the server was away, and then others are still on their way back.
+    let since = *connected.borrow();
+    let mut certain_at = since.map(|since| (Instant::now() + ttl).max(since + READING_GRACE));
     loop {
         let until = match alive.borrow_and_update().clone() {
             Alive::Until(until) => until,
-            Alive::Taken(cause) => return Ok(Term::Lost(cause)),
+            Alive::Taken(cause) => return Ok(cause),
         };
         tokio::select! {
             biased;
-            () = stop.cancelled() => return Ok(Term::Stopped),
+            () = stop.cancelled() => return Ok("it was stopped".to_owned()),
             changed = alive.changed() => {
                 if changed.is_err() {
-                    return Ok(Term::Lost("its key is not renewed any more".to_owned()));
+                    return Ok("its key is not renewed any more".to_owned());
                 }
             }
             () = sleep_until(until) => {
-                return Ok(Term::Lost("its key was not renewed in time".to_owned()));
+                return Ok("its key was not renewed in time".to_owned());
             }
             changed = connected.changed() => {
                 // While the server was away keys could neither be renewed nor seen to be.
-                certain_at = next_certainty(&connected, ttl);
+                let is_connected = connected.borrow().is_some();
+                certain_at = is_connected.then(|| Instant::now() + ttl.max(READING_GRACE));
                 leading.learn(Fact::DeathsAreCertain(false));
                 if changed.is_err() {
-                    return Ok(Term::Lost("its connection is closed".to_owned()));
+                    return Ok("its connection is closed".to_owned());
                 }
             }
             () = at(certain_at) => {
@@ -122,13 +117,13 @@ pub(super) async fn lead(
             }
             () = at(leading.tell_at) => leading.tell().await,
             Some(done) = leading.doing.next() => {
-                let Done { answer, was_refused } = done?;
-                if was_refused && !still_leads(link, incarnation).await? {
-                    return Ok(Term::Lost("another broker leads".to_owned()));
+                let answer = done?;
+                if is_unexpected(&answer) && !still_leads(link, incarnation).await? {
+                    return Ok("another broker leads".to_owned());
                 }
                 leading.learn(answer);
             }
-            Some(over) = leading.pausing.next() => leading.learn(over?.answer),
+            Some(over) = leading.pausing.next() => leading.learn(over?),
             Some((source, followed)) = messages.recv() => leading.take(source, followed?),
             Some(asked) = requests.next() => {
                 if let Some(reply) = asked.reply {
@@ -230,24 +225,17 @@ async fn read_on(
     }
 }
 
+/// Whether something else stood there than was expected: another broker may lead.
+fn is_unexpected(answer: &Fact) -> bool {
+    matches!(answer, Fact::Granted { device, granted, .. } if device != granted)
+        || matches!(answer, Fact::LeaseRefused(..))
+        || matches!(answer, Fact::TakenBack(seen) if seen.lease.is_some())
+}
+
 /// Whether the broker's key still is this one's.
 async fn still_leads(link: &Link, incarnation: &str) -> Result<bool, FarmError> {
     let subject = names::key_subject(names::LIVE, names::BROKER);
     let last = link.last(&subject).await?;
     let leader = last.and_then(|stored| stored.read::<BrokerAdvert>().ok());
     Ok(leader.is_some_and(|leader| leader.incarnation == incarnation))
-}
-
-/// When deaths are certain after the connection changed; never while there is none.
-fn next_certainty(connected: &watch::Receiver<Option<Instant>>, ttl: Duration) -> Option<Instant> {
-    connected
-        .borrow()
-        .map(|_| Instant::now() + ttl.max(READING_GRACE))
-}
-
-/// When deaths are certain to who was elected just now. It may have been because the server was away,
-/// and then others are still on their way back.
-fn first_certainty(connected: &watch::Receiver<Option<Instant>>, ttl: Duration) -> Option<Instant> {
-    let connected = *connected.borrow();
-    connected.map(|since| (Instant::now() + ttl).max(since + READING_GRACE))
 }

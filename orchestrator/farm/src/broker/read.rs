@@ -57,10 +57,8 @@ fn host_name(token: &str) -> Result<HostName, String> {
 }
 
 fn device_key(host: &str, device: &str) -> Result<DeviceKey, String> {
-    let host = host_name(host)?;
-    let device = decoded(device)?.parse();
-    let device = device.map_err(|error: packtrain_drivers::DeviceIdError| error.to_string())?;
-    Ok(DeviceKey { host, device })
+    let key = names::device_of(host, device);
+    key.ok_or_else(|| format!("unknown device `{host}.{device}`"))
 }
 
 fn decoded(token: &str) -> Result<String, String> {

@@ -1,11 +1,8 @@
 //! Content under its digest: in parts that fit into a message, each stored once.
 
-use std::collections::HashMap;
-
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use packtrain_drivers::BoxFuture;
-use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use super::{IN_FLIGHT, PART_BYTES};
@@ -174,51 +171,5 @@ impl Blob {
             return wrong("it has not as many parts as its size takes");
         }
         Ok(())
-    }
-}
-
-/// Blobs in memory, for tests and for runs that are their own host.
-#[derive(Debug, Default)]
-pub struct MemoryBlobs(Mutex<HashMap<String, Bytes>>);
-
-impl MemoryBlobs {
-    /// How many blobs there are.
-    pub fn len(&self) -> usize {
-        self.blobs().len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.blobs().is_empty()
-    }
-
-    /// Puts something else in the place of a blob, or takes it away.
-    pub fn alter(&self, digest: &str, content: Option<Bytes>) {
-        let mut blobs = self.blobs();
-        match content {
-            Some(content) => blobs.insert(digest.to_owned(), content),
-            None => blobs.remove(digest),
-        };
-    }
-
-    fn blobs(&self) -> parking_lot::MutexGuard<'_, HashMap<String, Bytes>> {
-        self.0.lock()
-    }
-}
-
-impl BlobStore for MemoryBlobs {
-    fn has<'a>(&'a self, digest: &'a str) -> BoxFuture<'a, Result<bool, BlobError>> {
-        let has = self.blobs().contains_key(digest);
-        Box::pin(async move { Ok(has) })
-    }
-
-    fn put<'a>(&'a self, digest: &'a str, content: Bytes) -> BoxFuture<'a, Result<(), BlobError>> {
-        self.blobs().insert(digest.to_owned(), content);
-        Box::pin(async { Ok(()) })
-    }
-
-    fn get<'a>(&'a self, digest: &'a str) -> BoxFuture<'a, Result<Bytes, BlobError>> {
-        let found = self.blobs().get(digest).cloned();
-        Box::pin(async move { found.ok_or_else(|| BlobError::Missing(digest.to_owned())) })
     }
 }

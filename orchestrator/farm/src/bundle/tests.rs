@@ -3,15 +3,60 @@
 mod arriving;
 mod leaving;
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
+use packtrain_drivers::BoxFuture;
 use packtrain_model::RunId;
+use parking_lot::Mutex;
 use tempfile::TempDir;
 
 use super::*;
 use crate::wire::Manifest;
+
+/// Blobs in memory.
+#[derive(Default)]
+struct MemoryBlobs(Mutex<HashMap<String, Bytes>>);
+
+impl MemoryBlobs {
+    /// How many blobs there are.
+    fn len(&self) -> usize {
+        self.blobs().len()
+    }
+
+    /// Puts something else in the place of a blob, or takes it away.
+    fn alter(&self, digest: &str, content: Option<Bytes>) {
+        let mut blobs = self.blobs();
+        match content {
+            Some(content) => blobs.insert(digest.to_owned(), content),
+            None => blobs.remove(digest),
+        };
+    }
+
+    fn blobs(&self) -> parking_lot::MutexGuard<'_, HashMap<String, Bytes>> {
+        self.0.lock()
+    }
+}
+
+impl BlobStore for MemoryBlobs {
+    fn has<'a>(&'a self, digest: &'a str) -> BoxFuture<'a, Result<bool, BlobError>> {
+        let has = self.blobs().contains_key(digest);
+        Box::pin(async move { Ok(has) })
+    }
+
+    fn put<'a>(&'a self, digest: &'a str, content: Bytes) -> BoxFuture<'a, Result<(), BlobError>> {
+        self.blobs().insert(digest.to_owned(), content);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn get<'a>(&'a self, digest: &'a str) -> BoxFuture<'a, Result<Bytes, BlobError>> {
+        let found = self.blobs().get(digest).cloned();
+        Box::pin(async move { found.ok_or_else(|| BlobError::Missing(digest.to_owned())) })
+    }
+}
 
 /// A project on one computer, a store, and the cache of another computer.
 struct Lab {

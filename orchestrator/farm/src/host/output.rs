@@ -24,9 +24,6 @@ const PACK_BYTES: usize = 256 * 1024;
 /// A larger file does not travel.
 const FILE_BYTES: u64 = 128 * 1024 * 1024;
 
-/// The end that sends.
-pub(super) struct Sending(AbortOnDropHandle<Result<u64, String>>);
-
 /// Where the packs of a session go, and from where.
 #[derive(Clone)]
 pub(super) struct Address {
@@ -35,20 +32,14 @@ pub(super) struct Address {
     pub(super) device: DeviceKey,
 }
 
-/// An output for a session.
-pub(super) fn output(link: &Link, to: Address) -> (SessionOutput, Sending) {
+/// An output for a session, and what sends: with how many items there were, or why they are refused.
+pub(super) fn output(
+    link: &Link,
+    to: &Address,
+) -> (SessionOutput, AbortOnDropHandle<Result<u64, String>>) {
     let (output, queued) = SessionOutput::elsewhere(QUEUED);
-    let sending = tokio::spawn(send(link.clone(), to, queued));
-    (output, Sending(AbortOnDropHandle::new(sending)))
-}
-
-impl Sending {
-    /// Waits until everything is sent, once all outputs are gone, and answers how many items there were;
-    /// or until the server refuses some of it, and answers why. May be dropped and called again before.
-    pub(super) async fn finish(&mut self) -> Result<u64, String> {
-        let sent = (&mut self.0).await;
-        sent.unwrap_or_else(|error| Err(error.to_string()))
-    }
+    let sending = tokio::spawn(send(link.clone(), to.clone(), queued));
+    (output, AbortOnDropHandle::new(sending))
 }
 
 /// What a session says, as it travels; `None` for what does not.

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use packtrain_engine::SessionHost;
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared};
 use packtrain_model::RunId;
 use packtrain_model::trail::Trail;
 use parking_lot::Mutex;
-use tokio::sync::OnceCell;
 
 use super::workplace::{OpenRun, Opening, Workplace};
 use crate::bundle::{self, CacheLimits, SealKey, Secrets};
@@ -23,64 +23,61 @@ const DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
 /// How long the secrets of a run may take to come.
 const SECRETS_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The open runs, and what they are opened with.
+/// The open runs.
 pub(super) struct Runs {
+    opener: Arc<Opener>,
+    open: HashMap<RunId, Opened>,
+}
+
+/// What runs are opened with.
+pub(super) struct Opener {
     pub(super) link: Link,
     pub(super) host: HostName,
     pub(super) seal: SealKey,
     pub(super) cache: PathBuf,
     pub(super) workplace: Arc<dyn Workplace>,
-    pub(super) open: Mutex<HashMap<RunId, Arc<Opened>>>,
 }
 
-/// A run that is being opened, or was.
-pub(super) type Opened = OnceCell<Result<Arc<OpenedRun>, String>>;
+/// A run that is opened by the first who waits for it. What goes wrong is shared, too.
+pub(super) type Opened = Shared<BoxFuture<'static, Result<Arc<OpenedRun>, String>>>;
 
 /// A run, opened.
 pub(super) struct OpenedRun {
-    run: Box<dyn OpenRun>,
+    pub(super) run: OpenRun,
     pub(super) folder: PathBuf,
     pub(super) secrets: Secrets,
     trails: Mutex<HashMap<String, Arc<Trail>>>,
 }
 
 impl Runs {
-    /// The place of a run; opened by the first caller. Those who wait for it meanwhile share what goes
-    /// wrong; later callers try again, for most of that passes.
-    pub(super) async fn place(&self, run: &RunId) -> Result<Arc<OpenedRun>, String> {
-        let cell = Arc::clone(self.open.lock().entry(run.clone()).or_default());
-        let opened = cell.get_or_init(|| self.open_anew(run)).await.clone();
-        if opened.is_err() {
-            let mut open = self.open.lock();
-            if open.get(run).is_some_and(|known| Arc::ptr_eq(known, &cell)) {
-                open.remove(run);
-            }
+    pub(super) fn new(opener: Opener) -> Self {
+        Self {
+            opener: Arc::new(opener),
+            open: HashMap::new(),
         }
+    }
+
+    /// The place of a run. One that could not be opened is opened again: most of what goes wrong passes.
+    pub(super) fn place(&mut self, run: &RunId) -> Opened {
+        let known = self.open.get(run);
+        if let Some(known) = known.filter(|known| !matches!(known.peek(), Some(Err(_)))) {
+            return known.clone();
+        }
+        let (opener, id) = (Arc::clone(&self.opener), run.clone());
+        let opened = async move { opener.open(&id).await }.boxed().shared();
+        self.open.insert(run.clone(), opened.clone());
         opened
     }
 
     /// Closes a run whose sessions have all ended. A session that is just being left holds its place for
-    /// a moment longer, and one may be opening it: then it is closed as the last of them lets it go, see
-    /// [`OpenRun`].
-    pub(super) async fn close(&self, run: &RunId) {
-        let cell = self.open.lock().remove(run);
-        let place = cell.and_then(|cell| cell.get().cloned());
-        if let Some(Ok(place)) = place
-            && let Ok(place) = Arc::try_unwrap(place)
-        {
-            place.run.close().await;
-        }
+    /// a moment longer, and then it is closed as the last of them lets it go.
+    pub(super) fn close(&mut self, run: &RunId) {
+        self.open.remove(run);
     }
+}
 
-    /// Closes all runs.
-    pub(super) async fn close_all(&self) {
-        let runs: Vec<RunId> = self.open.lock().keys().cloned().collect();
-        for run in runs {
-            self.close(&run).await;
-        }
-    }
-
-    async fn open_anew(&self, run: &RunId) -> Result<Arc<OpenedRun>, String> {
+impl Opener {
+    async fn open(&self, run: &RunId) -> Result<Arc<OpenedRun>, String> {
         let text = |error: &dyn std::error::Error| in_one_line(error);
         let manifest = query::manifest(&self.link, run).await;
         let manifest = manifest.map_err(|error| text(&error))?;
@@ -139,11 +136,6 @@ impl Runs {
 }
 
 impl OpenedRun {
-    /// What carries out the run's sessions.
-    pub(super) fn host(&self) -> Arc<dyn SessionHost> {
-        self.run.host()
-    }
-
     /// A trail of the run, under its path on this host.
     pub(super) async fn trail(
         &self,
@@ -175,15 +167,13 @@ impl OpenedRun {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use packtrain_drivers::BoxFuture;
-    use packtrain_engine::{DeviceChange, SessionOrder, SessionOutput, SessionStop};
+    use packtrain_engine::{DeviceChange, SessionHost, SessionOrder, SessionOutput, SessionStop};
     use packtrain_model::Outcome;
     use tokio::sync::mpsc;
 
     use super::*;
     use crate::server::Role;
     use crate::server::tests::Farm;
-    use crate::store::StoreOptions;
     use crate::wire::Manifest;
 
     /// Counts what is open.
@@ -193,20 +183,10 @@ mod tests {
     struct Open(Arc<AtomicUsize>);
 
     impl Workplace for Places {
-        fn open(&self, _: Opening) -> BoxFuture<'static, Result<Box<dyn OpenRun>, String>> {
+        fn open(&self, _: Opening) -> BoxFuture<'static, Result<OpenRun, String>> {
             self.0.fetch_add(1, Ordering::Relaxed);
-            let open: Box<dyn OpenRun> = Box::new(Open(Arc::clone(&self.0)));
-            Box::pin(async move { Ok(open) })
-        }
-    }
-
-    impl OpenRun for Open {
-        fn host(&self) -> Arc<dyn SessionHost> {
-            Arc::new(Nothing)
-        }
-
-        fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
-            Box::pin(async move { drop(self) })
+            let (host, resources) = (Arc::new(Nothing), Box::new(Open(Arc::clone(&self.0))));
+            Box::pin(async move { Ok(OpenRun { host, resources }) })
         }
     }
 
@@ -246,17 +226,16 @@ mod tests {
      {
         let farm = Farm::up().await;
         let link = farm.connect(Role::Broker, "farm").await;
-        link.set_up(StoreOptions { replicas: 1 }).await.unwrap();
+        link.set_up(1).await.unwrap();
         let cache = tempfile::tempdir().unwrap();
         let places = Places::default();
-        let runs = Runs {
+        let mut runs = Runs::new(Opener {
             link: link.clone(),
             host: "mac-1".parse().unwrap(),
             seal: SealKey::generate(),
             cache: cache.path().to_owned(),
             workplace: Arc::new(places.clone()),
-            open: Mutex::default(),
-        };
+        });
         let open = || places.0.load(Ordering::Relaxed);
         let run = RunId("r1".to_owned());
         let refused = runs.place(&run).await.err().unwrap();
@@ -283,7 +262,7 @@ mod tests {
         assert_eq!(open(), 1);
 
         // A session that is just ending has it still.
-        runs.close(&run).await;
+        runs.close(&run);
         assert_eq!(open(), 1);
         drop(place);
         assert_eq!(open(), 0);

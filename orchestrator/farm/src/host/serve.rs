@@ -12,7 +12,6 @@ use futures::StreamExt as _;
 use packtrain_drivers::DeviceId;
 use packtrain_engine::SessionStop;
 use packtrain_model::{Blame, CancelCause, Outcome, RunId};
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::Instant;
@@ -21,7 +20,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::devices::{Adverts, HostDevices};
 use super::limits::Limits;
-use super::runs::Runs;
+use super::output::Address;
+use super::runs::{Opener, Runs};
 use super::session::{Granted, carry_out};
 use super::workplace::Workplace;
 use crate::bundle::SealKey;
@@ -29,9 +29,9 @@ use crate::fence::Fence;
 use crate::follow::Followed;
 use crate::link::{FarmError, Link};
 use crate::live::{Alive, Liveness, Take, at};
-use crate::names;
 use crate::store::{Stored, is_relayed, new_id};
 use crate::wire::{Cancel, DeviceKey, End, HostAdvert, HostName, Lease, RunAdvert};
+use crate::{names, query};
 
 /// How long sessions may take to end when the host is asked to.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -104,7 +104,7 @@ struct Host {
     limits: Limits,
     devices: HostDevices,
     fence: Fence,
-    runs: Arc<Runs>,
+    runs: Runs,
     /// What runs on each device.
     running: HashMap<DeviceId, Running>,
     /// The highest revision that was seen of each device's lease.
@@ -151,14 +151,13 @@ pub async fn run(
         seal: seal.public(),
         system: options.system.clone(),
     };
-    let runs = Runs {
+    let runs = Runs::new(Opener {
         link: link.clone(),
         host: options.name.clone(),
         seal,
         cache: options.cache,
         workplace,
-        open: Mutex::default(),
-    };
+    });
     let mut host = Host {
         link: link.clone(),
         name: options.name.clone(),
@@ -166,7 +165,7 @@ pub async fn run(
         limits: options.limits,
         devices,
         fence,
-        runs: Arc::new(runs),
+        runs,
         running: HashMap::new(),
         tokens: HashMap::new(),
         sessions: JoinSet::new(),
@@ -181,7 +180,6 @@ pub async fn run(
     let served = host.serve(options.ttl, stop).await;
     host.fence.close();
     host.sessions.shutdown().await;
-    host.runs.close_all().await;
     served
 }
 
@@ -351,12 +349,7 @@ impl Host {
 
     /// A device was granted to a session, or taken back.
     fn leased(&mut self, message: &Stored) {
-        let tokens = message.tokens();
-        let Some(device) = tokens
-            .last()
-            .and_then(|token| names::decode(token))
-            .and_then(|name| name.parse::<DeviceId>().ok())
-        else {
+        let Some(DeviceKey { device, .. }) = query::device_of(message) else {
             return;
         };
         let highest = self.tokens.entry(device.clone()).or_default();
@@ -382,22 +375,22 @@ impl Host {
             stop.cancel(CancelCause::Interrupt);
         }
         let granted = Granted {
-            run: lease.run.clone(),
-            session: lease.session,
-            device: self.key(&device),
+            to: Address {
+                run: lease.run.clone(),
+                session: lease.session,
+                device: self.key(&device),
+            },
             info,
             stop: stop.clone(),
             drained: self.drained.clone(),
             devices: self.devices.clone(),
         };
-        let (link, runs, run) = (self.link.clone(), Arc::clone(&self.runs), lease.run.clone());
-        let task = self
-            .sessions
-            .spawn(async move { carry_out(&link, &runs, granted).await });
+        let (link, place) = (self.link.clone(), self.runs.place(&lease.run));
+        let carrying = async move { carry_out(&link, place, granted).await };
         let running = Running {
-            run,
+            run: lease.run,
             token: message.sequence,
-            task,
+            task: self.sessions.spawn(carrying),
             stop,
         };
         self.running.insert(device, running);
@@ -452,15 +445,13 @@ impl Host {
 
     /// Closes the runs that are over and have nothing under way here.
     fn close_runs(&mut self) {
-        let running = &self.running;
-        let (open, done): (Vec<_>, Vec<_>) = std::mem::take(&mut self.over)
-            .into_iter()
-            .partition(|run| running.values().any(|running| running.run == *run));
-        self.over = open;
-        for run in done {
-            let runs = Arc::clone(&self.runs);
-            tokio::spawn(async move { runs.close(&run).await });
-        }
+        self.over.retain(|run| {
+            let is_open = self.running.values().any(|running| running.run == *run);
+            if !is_open {
+                self.runs.close(run);
+            }
+            is_open
+        });
     }
 
     fn cancel_run(&self, run: &RunId) {

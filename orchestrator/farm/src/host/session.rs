@@ -1,33 +1,31 @@
 //! One session that was granted to this host, from the grant to its end.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::FutureExt as _;
 
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::{DeviceRequirement, SessionOrder, SessionOutput, SessionStop};
-use packtrain_model::{Blame, Outcome, RunId, SessionId};
+use packtrain_model::{Blame, Outcome};
 use tokio_util::sync::CancellationToken;
 
 use super::devices::HostDevices;
 use super::output::{self, Address};
-use super::runs::Runs;
+use super::runs::{Opened, OpenedRun};
 use crate::bundle;
 use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
 use crate::store::Put;
-use crate::wire::{DeviceKey, End, OrderedDemand};
+use crate::wire::{End, OrderedDemand};
 
 /// The most of an end in one message.
 const END_BYTES: usize = 256 * 1024;
 
 /// A session to be carried out.
 pub(super) struct Granted {
-    pub(super) run: RunId,
-    pub(super) session: SessionId,
-    pub(super) device: DeviceKey,
+    /// Which, and where.
+    pub(super) to: Address,
     /// The device as it is known here.
     pub(super) info: DeviceInfo,
     pub(super) stop: SessionStop,
@@ -39,20 +37,22 @@ pub(super) struct Granted {
 
 /// Carries a session out and writes its end, unless the farm has given it up. Dropped, it ends at once
 /// and writes nothing.
-pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
-    let to = Address {
-        run: granted.run.clone(),
-        session: granted.session.clone(),
-        device: granted.device.clone(),
+pub(super) async fn carry_out(link: &Link, place: Opened, granted: Granted) {
+    let to = &granted.to;
+    let (output, mut sending) = output::output(link, to);
+    // Until everything is sent, once all outputs are gone, or the server refuses some of it.
+    let mut sent = async || {
+        (&mut sending)
+            .await
+            .unwrap_or_else(|error| Err(error.to_string()))
     };
-    let (output, mut sending) = output::output(link, to.clone());
-    let walked = walk(link, runs, &granted, output);
+    let walked = walk(link, place, &granted, output);
     // A bug of ours must not leave the device busy for ever.
     let mut walked = Box::pin(AssertUnwindSafe(walked).catch_unwind());
     let ended = tokio::select! {
         biased;
-        outcome = &mut walked => sending.finish().await.map(|items| (outcome, items)),
-        sent = sending.finish() => match sent {
+        outcome = &mut walked => sent().await.map(|items| (outcome, items)),
+        sent = sent() => match sent {
             Ok(items) => Ok((walked.as_mut().await, items)),
             Err(why) => Err(why),
         },
@@ -99,7 +99,7 @@ fn drained(outcome: Outcome, granted: &Granted) -> Outcome {
     match outcome {
         // Not by its run, which could not tell it from that.
         Outcome::Cancelled { .. } if granted.drained.is_cancelled() => {
-            let cause = format!("its host {} was drained", granted.device.host);
+            let cause = format!("its host {} was drained", granted.to.device.host);
             Outcome::broken(Blame::HostDrained, cause)
         }
         outcome => outcome,
@@ -122,17 +122,17 @@ async fn written(link: &Link, end: &End) -> Bytes {
     serde_json::to_vec(&stored).unwrap_or_default().into()
 }
 
-async fn walk(link: &Link, runs: &Runs, granted: &Granted, output: SessionOutput) -> Outcome {
+async fn walk(link: &Link, place: Opened, granted: &Granted, output: SessionOutput) -> Outcome {
     let ordered = async {
-        let place = runs.place(&granted.run).await?;
+        let place = place.await?;
         let order = order(link, &place, granted).await?;
         Ok::<_, String>((place, order))
     };
     match ordered.await {
         Ok((place, order)) => {
-            let host = place.host();
-            let outcome = host.run(order, output, granted.stop.clone()).await;
-            granted.devices.ended(&granted.device.device, &outcome);
+            let running = place.run.host.run(order, output, granted.stop.clone());
+            let outcome = running.await;
+            granted.devices.ended(&granted.to.device.device, &outcome);
             outcome
         }
         Err(cause) => Outcome::broken(Blame::Host, cause),
@@ -140,12 +140,8 @@ async fn walk(link: &Link, runs: &Runs, granted: &Granted, output: SessionOutput
 }
 
 /// The order as it was asked for, with what only this host knows.
-async fn order(
-    link: &Link,
-    place: &Arc<super::runs::OpenedRun>,
-    granted: &Granted,
-) -> Result<SessionOrder, String> {
-    let subject = names::demand(&granted.run, &granted.session);
+async fn order(link: &Link, place: &OpenedRun, granted: &Granted) -> Result<SessionOrder, String> {
+    let subject = names::demand(&granted.to.run, &granted.to.session);
     let demand = link
         .last(&subject)
         .await

@@ -1,6 +1,7 @@
 //! Where sessions of a run are carried out on a host. The farm knows neither configuration nor tools;
 //! the program does, and makes places of them.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use packtrain_drivers::BoxFuture;
@@ -29,14 +30,14 @@ pub trait Workplace: Send + Sync {
     ///
     /// # Errors
     /// A sentence; the run's sessions on this host end as infrastructure with it.
-    fn open(&self, opening: Opening) -> BoxFuture<'static, Result<Box<dyn OpenRun>, String>>;
+    fn open(&self, opening: Opening) -> BoxFuture<'static, Result<OpenRun, String>>;
 }
 
-/// An open run. Dropped, it is closed anyway, without waiting.
-pub trait OpenRun: Send + Sync {
+/// An open run.
+pub struct OpenRun {
     /// What carries out its sessions, on the devices as this host names them.
-    fn host(&self) -> Arc<dyn SessionHost>;
-
-    /// Ends what was started for it and removes what was written. No session is under way.
-    fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
+    pub host: Arc<dyn SessionHost>,
+    /// What is there for it. Dropped, it ends what was started and removes what was written, without
+    /// waiting. No session is under way then.
+    pub resources: Box<dyn Any + Send + Sync>,
 }

@@ -5,47 +5,12 @@ use std::fmt;
 use packtrain_model::suggest;
 
 use super::version::Version;
-use super::{Attribute, Comparison, Condition, DEEPEST, LONGEST, Value};
+use super::{Attribute, Comparison, Condition, DEEPEST, LONGEST};
 
-/// Why a text is not a requirement. All of these are the writer's to mend.
+/// Why a text is not a requirement, in one sentence. It is the writer's to mend.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RequirementError {
-    /// It is longer than [`LONGEST`]: it has so many characters.
-    #[error("a requirement takes {LONGEST} characters at most, this one has {0}")]
-    TooLong(usize),
-    /// Its parentheses and `!` nest deeper than [`DEEPEST`].
-    #[error("`{}` nests deeper than {DEEPEST} at column {}", .0.text, .0.column)]
-    TooDeep(Place),
-    /// Something else than what could stand there stands where it cannot be read.
-    #[error("expected {1}, found {2} at {0}")]
-    Syntax(Place, &'static str, String),
-    /// It asks about something that devices do not have; with what was probably meant.
-    #[error(
-        "unknown attribute `{}` at {}: {}there are {}, and `label=<key>:<value>`",
-        .1, .0,
-        .2.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default(),
-        Attribute::NAMED.map(|(name, _)| name).join(", ")
-    )]
-    UnknownAttribute(Place, String, Option<&'static str>),
-    /// The comparison does not go with the attribute.
-    #[error("`{1}` has no order at {0}: use `=`, `!=` or `~`")]
-    NoOrder(Place, String),
-}
-
-/// A place in a requirement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The whole text.
-    text: String,
-    /// In characters from 1.
-    column: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "column {} of `{}`", self.column, self.text)
-    }
-}
+#[error("{0}")]
+pub struct RequirementError(String);
 
 /// Writes a word or value, in quotes when it would not be read as one without.
 pub(super) fn write_value(f: &mut fmt::Formatter<'_>, text: &str, is_pattern: bool) -> fmt::Result {
@@ -77,14 +42,8 @@ fn slip(word: &str) -> Option<&'static str> {
 }
 
 fn write_quoted(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    f.write_str("\"")?;
-    for c in text.chars() {
-        if matches!(c, '"' | '\\') {
-            f.write_str("\\")?;
-        }
-        write!(f, "{c}")?;
-    }
-    f.write_str("\"")
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+    write!(f, "\"{escaped}\"")
 }
 
 fn is_of_word(c: char) -> bool {
@@ -94,54 +53,47 @@ fn is_of_word(c: char) -> bool {
 pub(super) fn parse(text: &str) -> Result<Condition, RequirementError> {
     let characters = text.chars().count();
     if characters > LONGEST {
-        return Err(RequirementError::TooLong(characters));
+        return Err(RequirementError(format!(
+            "a requirement takes {LONGEST} characters at most, this one has {characters}"
+        )));
     }
     let mut parser = Parser {
         text,
-        characters: text.chars().collect(),
-        at: 0,
+        rest: text.trim_start(),
         depth: 0,
     };
-    parser.skip_space();
-    if parser.peek().is_none() {
+    if parser.rest.is_empty() {
         return Ok(Condition::Anything);
     }
     let condition = parser.either()?;
-    match parser.peek() {
-        None => Ok(condition),
-        Some(_) => Err(parser.expected("`&`, `|` or the end")),
+    match parser.rest {
+        "" => Ok(condition),
+        _ => Err(parser.expected("`&`, `|` or the end")),
     }
 }
 
 struct Parser<'a> {
     text: &'a str,
-    characters: Vec<char>,
-    at: usize,
+    /// What has not been read.
+    rest: &'a str,
     depth: usize,
 }
 
 impl Parser<'_> {
-    fn peek(&self) -> Option<char> {
-        self.characters.get(self.at).copied()
-    }
-
     fn skip_space(&mut self) {
-        while self.peek().is_some_and(char::is_whitespace) {
-            self.at += 1;
-        }
+        self.rest = self.rest.trim_start();
     }
 
     /// Takes a sign, and the space after it. Doubled signs are what programmers write.
     fn take(&mut self, sign: char) -> bool {
-        let is_there = self.peek() == Some(sign);
-        if is_there {
-            self.at += 1;
-            if matches!(sign, '&' | '|') && self.peek() == Some(sign) {
-                self.at += 1;
-            }
-            self.skip_space();
+        let Some(mut rest) = self.rest.strip_prefix(sign) else {
+            return false;
+        };
+        if matches!(sign, '&' | '|') {
+            rest = rest.strip_prefix(sign).unwrap_or(rest);
         }
-        is_there
+        self.rest = rest.trim_start();
+        true
     }
 
     fn either(&mut self) -> Result<Condition, RequirementError> {
@@ -171,17 +123,17 @@ impl Parser<'_> {
     }
 
     fn one(&mut self) -> Result<Condition, RequirementError> {
-        let began = self.at;
-        let is_not = self.peek() == Some('!');
-        if !is_not && self.peek() != Some('(') {
+        if !self.rest.starts_with(['!', '(']) {
             return self.term();
         }
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(RequirementError::TooDeep(self.place(began)));
+            let (text, column) = (self.text, self.column(self.rest));
+            return Err(RequirementError(format!(
+                "`{text}` nests deeper than {DEEPEST} at column {column}"
+            )));
         }
-        let condition = if is_not {
-            self.take('!');
+        let condition = if self.take('!') {
             Condition::Not(Box::new(self.one()?))
         } else {
             self.take('(');
@@ -197,9 +149,8 @@ impl Parser<'_> {
 
     fn term(&mut self) -> Result<Condition, RequirementError> {
         const TERM: &str = "an attribute, a platform, a classifier, a label or a device";
-        let began = self.at;
-        let is_quoted = self.peek() == Some('"');
-        let word = self.word(TERM)?;
+        let began = self.rest;
+        let (word, is_quoted) = self.word(TERM)?;
         let Some(comparison) = self.comparison() else {
             self.skip_space();
             return Ok(match word.as_str() {
@@ -209,35 +160,30 @@ impl Parser<'_> {
         };
         let attribute = self.attribute(word, is_quoted, comparison, began)?;
         if comparison.is_of_order() && !attribute.is_ordered() {
-            let name = attribute.name().to_owned();
-            return Err(RequirementError::NoOrder(self.place(began), name));
+            let (name, place) = (attribute.name(), self.place(began));
+            return Err(RequirementError(format!(
+                "`{name}` has no order at {place}: use `=`, `!=` or `~`"
+            )));
         }
         self.skip_space();
-        let value_at = self.at;
-        let is_quoted = self.peek() == Some('"');
-        let text = self.word("a value")?;
-        let wrong = |parser: &Self, expected| {
-            let place = parser.place(value_at);
-            Err(RequirementError::Syntax(
-                place,
-                expected,
-                format!("`{text}`"),
-            ))
-        };
+        let value_at = self.rest;
+        let (text, is_quoted) = self.word("a value")?;
+        let wrong = |expected| Err(self.found(value_at, expected, &format!("`{text}`")));
         let is_like = comparison == Comparison::Like;
         let is_number = attribute.is_ordered() && !is_like;
         let number = is_number.then(|| Version::parse(&text)).flatten();
         if is_number && number.is_none() {
-            return wrong(self, "a number");
+            return wrong("a number");
         }
         if !is_like && !is_quoted && text.contains(['*', '?']) {
-            return wrong(self, "`~` before a pattern, or quotes around the value");
+            return wrong("`~` before a pattern, or quotes around the value");
         }
         self.skip_space();
         Ok(Condition::Compare {
             attribute,
             comparison,
-            value: Value { text, number },
+            value: text,
+            number,
         })
     }
 
@@ -248,7 +194,7 @@ impl Parser<'_> {
         word: String,
         is_quoted: bool,
         comparison: Comparison,
-        began: usize,
+        began: &str,
     ) -> Result<Attribute, RequirementError> {
         if is_quoted {
             return Ok(Attribute::LabelAt(word));
@@ -256,65 +202,70 @@ impl Parser<'_> {
         if let Some(attribute) = Attribute::named(&word) {
             return Ok(attribute);
         }
-        let meant = slip(&word);
-        if meant.is_some() || comparison.is_of_order() {
-            let place = self.place(began);
-            return Err(RequirementError::UnknownAttribute(place, word, meant));
+        let meant = slip(&word).map(|meant| format!("did you mean `{meant}`? "));
+        if meant.is_none() && !comparison.is_of_order() {
+            return Ok(Attribute::LabelAt(word));
         }
-        Ok(Attribute::LabelAt(word))
+        let (place, meant) = (self.place(began), meant.unwrap_or_default());
+        let known = Attribute::NAMED.map(|(name, _)| name).join(", ");
+        Err(RequirementError(format!(
+            "unknown attribute `{word}` at {place}: {meant}there are {known}, and \
+             `label=<key>:<value>`"
+        )))
     }
 
     fn comparison(&mut self) -> Option<Comparison> {
-        let before = self.at;
-        self.skip_space();
-        let rest = &self.characters[self.at..];
-        let there = |sign: &str| rest.iter().copied().take(sign.len()).eq(sign.chars());
+        let rest = self.rest.trim_start();
         let signs = Comparison::SIGNS.into_iter();
-        let longest = (signs.filter(|(sign, _)| there(sign))).max_by_key(|(sign, _)| sign.len());
-        self.at = longest.map_or(before, |(sign, _)| self.at + sign.len());
-        longest.map(|(_, comparison)| comparison)
+        let there = signs.filter_map(|(sign, it)| Some((rest.strip_prefix(sign)?, it)));
+        let (rest, comparison) = there.min_by_key(|(rest, _)| rest.len())?;
+        self.rest = rest;
+        Some(comparison)
     }
 
-    /// A word, or text in quotes where `\` takes the next character as it is.
-    fn word(&mut self, expected: &'static str) -> Result<String, RequirementError> {
-        if self.peek() != Some('"') {
-            let rest = self.characters[self.at..].iter();
-            let word: String = rest.take_while(|c| is_of_word(**c)).collect();
-            self.at += word.chars().count();
-            return match word.is_empty() {
-                true => Err(self.expected(expected)),
-                false => Ok(word),
-            };
-        }
-        let mut text = String::new();
-        let mut is_taken_as_it_is = false;
+    /// A word, or text in quotes where `\` takes the next character as it is; and whether it is in quotes.
+    fn word(&mut self, expected: &str) -> Result<(String, bool), RequirementError> {
+        let Some(quoted) = self.rest.strip_prefix('"') else {
+            let end = self.rest.find(|c| !is_of_word(c));
+            let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+            if word.is_empty() {
+                return Err(self.expected(expected));
+            }
+            self.rest = rest;
+            return Ok((word.to_owned(), false));
+        };
+        let (mut text, mut characters) = (String::new(), quoted.chars());
         loop {
-            self.at += 1;
-            match self.peek() {
-                None => return Err(self.expected("the closing `\"`")),
-                Some(c) if is_taken_as_it_is => {
-                    text.push(c);
-                    is_taken_as_it_is = false;
-                }
-                Some('\\') => is_taken_as_it_is = true,
+            match characters.next() {
                 Some('"') => break,
+                Some('\\') => text.extend(characters.next()),
                 Some(c) => text.push(c),
+                None => return Err(self.found("", "the closing `\"`", "the end")),
             }
         }
-        self.at += 1;
-        Ok(text)
+        self.rest = characters.as_str();
+        Ok((text, true))
     }
 
-    fn expected(&self, expected: &'static str) -> RequirementError {
-        let found = (self.peek()).map_or_else(|| "the end".to_owned(), |c| format!("`{c}`"));
-        RequirementError::Syntax(self.place(self.at), expected, found)
+    fn expected(&self, expected: &str) -> RequirementError {
+        let found = self.rest.chars().next();
+        let found = found.map_or_else(|| "the end".to_owned(), |c| format!("`{c}`"));
+        self.found(self.rest, expected, &found)
     }
 
-    fn place(&self, at: usize) -> Place {
-        Place {
-            text: self.text.to_owned(),
-            column: at + 1,
-        }
+    fn found(&self, rest: &str, expected: &str, found: &str) -> RequirementError {
+        let place = self.place(rest);
+        RequirementError(format!("expected {expected}, found {found} at {place}"))
+    }
+
+    /// Where `rest`, what had not been read, began.
+    fn place(&self, rest: &str) -> String {
+        format!("column {} of `{}`", self.column(rest), self.text)
+    }
+
+    /// In characters from 1.
+    fn column(&self, rest: &str) -> usize {
+        self.text.chars().count() - rest.chars().count() + 1
     }
 }
 

@@ -1,20 +1,20 @@
 //! A device that is looked at: whether a condition holds for it, and what it has instead.
 
-use std::borrow::Cow;
 use std::fmt;
 
+use packtrain_drivers::Platform;
 use packtrain_model::suggest;
 use packtrain_model::trail::lineage;
 
 use super::pattern::is_like;
 use super::version::Version;
-use super::{Attribute, Comparison, Condition, Value};
+use super::{Attribute, Comparison, Condition};
 use crate::wire::{DeviceAdvert, DeviceKey};
 
 /// A device as requirements see it. To be kept when many requirements are asked about one device.
 #[derive(Debug, Clone)]
-pub struct Subject<'a> {
-    advert: Cow<'a, DeviceAdvert>,
+pub struct Subject {
+    advert: DeviceAdvert,
     host: String,
     /// Its id with its host and without, and its name alone.
     ids: [String; 3],
@@ -22,17 +22,17 @@ pub struct Subject<'a> {
     classifiers: Vec<String>,
     /// The keys, the values, and both with a colon.
     labels: Vec<String>,
-    /// Its version, and as it is written.
-    os: Option<(Version, String)>,
+    /// Its version's digits.
+    os: Option<String>,
+    api: Option<String>,
+    width: String,
+    height: String,
 }
 
-impl<'a> Subject<'a> {
+impl Subject {
     /// The device of a key, as its host describes it.
-    pub fn new(key: &DeviceKey, advert: &'a DeviceAdvert) -> Self {
-        Self::of(key, Cow::Borrowed(advert))
-    }
-
-    fn of(key: &DeviceKey, advert: Cow<'a, DeviceAdvert>) -> Self {
+    pub fn new(key: &DeviceKey, advert: &DeviceAdvert) -> Self {
+        let info = &advert.info;
         Self {
             host: key.host.to_string(),
             ids: [
@@ -40,23 +40,49 @@ impl<'a> Subject<'a> {
                 key.device.to_string(),
                 key.device.name().to_owned(),
             ],
-            classifiers: lineage(&advert.info.classifiers),
+            classifiers: lineage(&info.classifiers),
             labels: (advert.labels.iter())
                 .flat_map(|(key, value)| [key.clone(), value.clone(), format!("{key}:{value}")])
                 .collect(),
-            os: Version::find(&advert.info.system)
-                .map(|(version, digits)| (version, digits.to_owned())),
-            advert,
+            os: Version::find(&info.system).map(str::to_owned),
+            api: advert.api.map(|api| api.to_string()),
+            width: info.screen.width.to_string(),
+            height: info.screen.height.to_string(),
+            advert: advert.clone(),
         }
-    }
-
-    /// As [`new`](Self::new), of its own.
-    pub fn owned(key: &DeviceKey, advert: &DeviceAdvert) -> Subject<'static> {
-        Subject::of(key, Cow::Owned(advert.clone()))
     }
 
     fn platform(&self) -> &'static str {
         self.advert.info.id.platform().as_str()
+    }
+
+    fn label(&self, key: &str) -> Option<&str> {
+        let mut labels = self.advert.labels.iter();
+        let (_, value) = labels.find(|(known, _)| same(known, key))?;
+        Some(value)
+    }
+
+    /// What it has of an attribute, as it is compared; `None` when that is not known.
+    fn has(&self, attribute: &Attribute) -> Option<Vec<&str>> {
+        fn all(texts: &[String]) -> Vec<&str> {
+            texts.iter().map(String::as_str).collect()
+        }
+        Some(match attribute {
+            Attribute::Platform => vec![self.platform()],
+            Attribute::Classifier => all(&self.classifiers),
+            Attribute::Device => all(&self.ids),
+            Attribute::Host => vec![self.host.as_str()],
+            Attribute::Model => vec![self.advert.info.model.as_str()],
+            Attribute::Driver => vec![self.advert.info.driver.as_str()],
+            Attribute::Tool => all(&self.advert.tools),
+            Attribute::Has => all(&self.advert.has),
+            Attribute::Label => all(&self.labels),
+            Attribute::LabelAt(key) => vec![self.label(key)?],
+            Attribute::Os => vec![self.os.as_deref()?],
+            Attribute::Api => vec![self.api.as_deref()?],
+            Attribute::Width => vec![self.width.as_str()],
+            Attribute::Height => vec![self.height.as_str()],
+        })
     }
 }
 
@@ -75,7 +101,7 @@ impl fmt::Display for Mismatch {
     }
 }
 
-pub(super) fn holds(condition: &Condition, subject: &Subject<'_>) -> bool {
+pub(super) fn holds(condition: &Condition, subject: &Subject) -> bool {
     match condition {
         Condition::Anything => true,
         Condition::Every(parts) => parts.iter().all(|part| holds(part, subject)),
@@ -86,16 +112,29 @@ pub(super) fn holds(condition: &Condition, subject: &Subject<'_>) -> bool {
             attribute,
             comparison,
             value,
-        } => compares(subject, attribute, *comparison, value),
+            number,
+        } => {
+            let one = |has: &&str| match number {
+                Some(number) => {
+                    let has = Version::parse(has);
+                    has.is_some_and(|has| comparison.holds(has.cmp(number)))
+                }
+                None if *comparison == Comparison::Like => is_like(has, value),
+                None => same(has, value) == (*comparison == Comparison::Is),
+            };
+            // Of several, one has to be it, and none may be what it must not be.
+            let must_all = *comparison == Comparison::IsNot;
+            let has = subject.has(attribute);
+            has.is_some_and(|has| match must_all {
+                true => has.iter().all(one),
+                false => has.iter().any(one),
+            })
+        }
     }
 }
 
 /// Adds what fails. Alternatives are one part.
-pub(super) fn explain(
-    condition: &Condition,
-    subject: &Subject<'_>,
-    mismatches: &mut Vec<Mismatch>,
-) {
+pub(super) fn explain(condition: &Condition, subject: &Subject, mismatches: &mut Vec<Mismatch>) {
     if holds(condition, subject) {
         return;
     }
@@ -107,18 +146,18 @@ pub(super) fn explain(
     }
     mismatches.push(Mismatch {
         part: condition.to_string(),
-        has: has(condition, subject),
+        has: has_instead(condition, subject),
     });
 }
 
 /// What the device has where a condition fails.
-fn has(condition: &Condition, subject: &Subject<'_>) -> String {
+fn has_instead(condition: &Condition, subject: &Subject) -> String {
     match condition {
         Condition::Anything => "it is a device".to_owned(),
         Condition::Every(parts) | Condition::Either(parts) => {
             let mut all: Vec<String> = Vec::new();
             for part in parts.iter().filter(|part| !holds(part, subject)) {
-                let one = has(part, subject);
+                let one = has_instead(part, subject);
                 if !all.contains(&one) {
                     all.push(one);
                 }
@@ -127,170 +166,68 @@ fn has(condition: &Condition, subject: &Subject<'_>) -> String {
         }
         Condition::Not(_) => "it is just that".to_owned(),
         Condition::Word(word) => has_instead_of_word(subject, word),
-        Condition::Compare { attribute, .. } => has_of(subject, attribute),
+        Condition::Compare { attribute, .. } => has_instead_of(subject, attribute),
     }
 }
 
-fn has_instead_of_word(subject: &Subject<'_>, word: &str) -> String {
+fn has_instead_of_word(subject: &Subject, word: &str) -> String {
     let platform = subject.platform();
-    let is_platform = packtrain_drivers::Platform::ALL
-        .iter()
-        .any(|known| known.as_str().eq_ignore_ascii_case(word));
-    if is_platform {
+    if Platform::ALL.iter().any(|it| same(it.as_str(), word)) {
         return format!("it is {platform}");
     }
-    let labels = &subject.advert.labels;
+    let labels = subject.advert.labels.iter();
     let candidates = std::iter::once(platform)
         .chain(subject.classifiers.iter().map(String::as_str))
-        .chain(labels.keys().map(String::as_str))
-        .chain(labels.values().map(String::as_str));
-    let whole = subject
-        .classifiers
-        .first()
-        .map_or(platform, String::as_str)
-        .to_owned();
-    let meant = suggest::did_you_mean(word, candidates)
-        .map(|meant| format!(" ({meant})"))
-        .unwrap_or_default();
+        .chain(labels.flat_map(|(key, value)| [key.as_str(), value]));
+    let whole = subject.classifiers.first().map_or(platform, String::as_str);
+    let meant = meant(word, candidates);
     format!("it is {whole}, and neither a label nor its id says so{meant}")
 }
 
-fn has_of(subject: &Subject<'_>, attribute: &Attribute) -> String {
-    let info = &subject.advert.info;
-    let list = |what: &str, items: Vec<String>| {
-        if items.is_empty() {
-            format!("it has no {what}s")
-        } else {
-            format!("it has {}", items.join(", "))
-        }
+fn has_instead_of(subject: &Subject, attribute: &Attribute) -> String {
+    let has = subject.has(attribute).unwrap_or_default();
+    let says = |verb: &str, none: &str| match has.as_slice() {
+        [] => none.to_owned(),
+        all => format!("{verb} {}", all.join(", ")),
     };
+    let host = &subject.host;
     match attribute {
-        Attribute::Platform => format!("it is {}", subject.platform()),
-        Attribute::Classifier => format!("it is {}", subject.classifiers.join(", ")),
+        Attribute::Platform | Attribute::Classifier | Attribute::Model => says("it is", "it is "),
         Attribute::Device => format!("it is {}", subject.ids[0]),
-        Attribute::Host => format!("it is connected to {}", subject.host),
-        Attribute::Model => format!("it is {}", info.model),
-        Attribute::Os => subject.os.as_ref().map_or_else(
-            || "its version is not known".to_owned(),
-            |(_, digits)| format!("it has {digits}"),
-        ),
-        Attribute::Api => subject.advert.api.map_or_else(
-            || "its API level is not known".to_owned(),
-            |api| format!("it has {api}"),
-        ),
-        Attribute::Driver => format!("it is driven by {}", info.driver),
-        Attribute::Label => list(
-            "label",
-            (subject.advert.labels.iter())
-                .map(|(key, value)| match value.as_str() {
-                    "" => key.clone(),
-                    value => format!("{key}:{value}"),
-                })
-                .collect(),
-        ),
-        Attribute::Tool => list("tool", subject.advert.tools.clone()),
-        Attribute::Has => match subject.advert.has.as_slice() {
-            [] => format!("{} names no programs", subject.host),
-            programs => format!("{} has {}", subject.host, programs.join(", ")),
-        },
-        Attribute::Width => format!("it has {}", info.screen.width),
-        Attribute::Height => format!("it has {}", info.screen.height),
-        Attribute::LabelAt(key) => match label_at(subject, key) {
-            Some(value) => format!("it has {value}"),
-            None => {
-                let names = Attribute::NAMED.iter().map(|(name, _)| *name);
-                let keys = subject.advert.labels.keys().map(String::as_str);
-                let meant = suggest::did_you_mean(key, names.chain(keys))
-                    .map(|meant| format!(" ({meant})"))
-                    .unwrap_or_default();
-                format!("it has no label `{key}`{meant}")
+        Attribute::Host => format!("it is connected to {host}"),
+        Attribute::Driver => says("it is driven by", ""),
+        Attribute::Os => says("it has", "its version is not known"),
+        Attribute::Api => says("it has", "its API level is not known"),
+        Attribute::Tool => says("it has", "it has no tools"),
+        Attribute::Has => says(&format!("{host} has"), &format!("{host} names no programs")),
+        Attribute::Width | Attribute::Height => says("it has", ""),
+        Attribute::Label => {
+            // With their keys, and a key alone where it has no value.
+            let with_key = has.chunks(3).map(|label| label[2].trim_end_matches(':'));
+            match with_key.collect::<Vec<_>>().join(", ") {
+                none if none.is_empty() => "it has no labels".to_owned(),
+                labels => format!("it has {labels}"),
             }
-        },
+        }
+        Attribute::LabelAt(key) => {
+            let names = Attribute::NAMED.iter().map(|(name, _)| *name);
+            let keys = subject.advert.labels.keys().map(String::as_str);
+            let meant = meant(key, names.chain(keys));
+            says("it has", &format!("it has no label `{key}`{meant}"))
+        }
     }
 }
 
-fn label_at<'a>(subject: &'a Subject<'_>, key: &str) -> Option<&'a str> {
-    (subject.advert.labels.iter())
-        .find(|(known, _)| same(known, key))
-        .map(|(_, value)| value.as_str())
+fn meant<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    let meant = suggest::did_you_mean(word, candidates);
+    meant.map_or_else(String::new, |meant| format!(" ({meant})"))
 }
 
-fn is_word(subject: &Subject<'_>, word: &str) -> bool {
+fn is_word(subject: &Subject, word: &str) -> bool {
     same(subject.platform(), word)
         || subject.classifiers.iter().any(|name| same(name, word))
         || (subject.advert.labels.iter()).any(|(key, value)| same(key, word) || same(value, word))
         || subject.ids[..2].iter().any(|id| is_like(id, word))
-}
-
-fn compares(
-    subject: &Subject<'_>,
-    attribute: &Attribute,
-    comparison: Comparison,
-    value: &Value,
-) -> bool {
-    let info = &subject.advert.info;
-    let text = |has: &str| text_compares(has, comparison, &value.text);
-    // Of several, one has to be it, and none may be what it must not be.
-    let any = |all: &[String]| match comparison {
-        Comparison::IsNot => all.iter().all(|one| text(one)),
-        Comparison::Is
-        | Comparison::Like
-        | Comparison::Below
-        | Comparison::AtMost
-        | Comparison::Above
-        | Comparison::AtLeast => all.iter().any(|one| text(one)),
-    };
-    match attribute {
-        Attribute::Platform => text(subject.platform()),
-        Attribute::Classifier => any(&subject.classifiers),
-        Attribute::Device => any(&subject.ids),
-        Attribute::Host => text(&subject.host),
-        Attribute::Model => text(&info.model),
-        Attribute::Driver => text(&info.driver),
-        Attribute::Tool => any(&subject.advert.tools),
-        Attribute::Has => any(&subject.advert.has),
-        Attribute::Label => any(&subject.labels),
-        Attribute::LabelAt(key) => label_at(subject, key).is_some_and(text),
-        Attribute::Os => subject
-            .os
-            .as_ref()
-            .is_some_and(|(has, digits)| number_compares(has, digits, comparison, value)),
-        Attribute::Api => subject.advert.api.is_some_and(|api| {
-            number_compares(&Version::from(api), &api.to_string(), comparison, value)
-        }),
-        Attribute::Width => length_compares(info.screen.width, comparison, value),
-        Attribute::Height => length_compares(info.screen.height, comparison, value),
-    }
-}
-
-fn length_compares(length: f64, comparison: Comparison, value: &Value) -> bool {
-    let text = length.to_string();
-    Version::parse(&text).is_some_and(|has| number_compares(&has, &text, comparison, value))
-}
-
-fn number_compares(has: &Version, written: &str, comparison: Comparison, value: &Value) -> bool {
-    let Some(wanted) = &value.number else {
-        return text_compares(written, comparison, &value.text);
-    };
-    match comparison {
-        Comparison::Is => has == wanted,
-        Comparison::IsNot => has != wanted,
-        Comparison::Below => has < wanted,
-        Comparison::AtMost => has <= wanted,
-        Comparison::Above => has > wanted,
-        Comparison::AtLeast => has >= wanted,
-        Comparison::Like => is_like(written, &value.text),
-    }
-}
-
-fn text_compares(has: &str, comparison: Comparison, value: &str) -> bool {
-    match comparison {
-        Comparison::Is => same(has, value),
-        Comparison::IsNot => !same(has, value),
-        Comparison::Like => is_like(has, value),
-        // Refused when it is read.
-        Comparison::Below | Comparison::AtMost | Comparison::Above | Comparison::AtLeast => false,
-    }
 }
 
 fn same(one: &str, other: &str) -> bool {

@@ -1,16 +1,15 @@
 //! What the farm says of a run, in its order, to each of the run's sessions.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use packtrain_model::{RunId, SessionId};
-use parking_lot::Mutex;
 use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::sync::{oneshot, watch};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::follow::Followed;
-use crate::link::{Link, in_one_line};
+use crate::follow::{Followed, Follower};
+use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
 use crate::store::Stored;
 use crate::wire::{End, Grant, HostName, Pack};
@@ -18,19 +17,29 @@ use crate::wire::{End, Grant, HostName, Pack};
 /// What may wait for a session, which is hours of it: one that is further behind hears no more, and is lost.
 const MOST_WAITING: usize = 65_536;
 
+/// How many requests to the router may wait; who has more waits, too.
+const REQUESTS: usize = 64;
+
 /// What the farm says of a session.
 #[derive(Debug)]
 pub(super) enum SessionUpdate {
     /// It was granted a device.
     Granted(Grant),
-    /// What happened, on a host.
-    Happened(HostName, Pack),
-    /// How it ended, on a host.
-    Ended(HostName, End),
-    /// An unreadable message from a host.
-    Unreadable(HostName, String),
     /// Its grant cannot be read.
     Broken(String),
+    /// What a host says of it.
+    Host(HostName, HostUpdate),
+}
+
+/// What a host says of a session.
+#[derive(Debug)]
+pub(super) enum HostUpdate {
+    /// What happened.
+    Happened(Pack),
+    /// How it ended.
+    Ended(End),
+    /// An unreadable message.
+    Unreadable(String),
 }
 
 /// The same, and when the server stored it; `None` when it did not.
@@ -38,27 +47,25 @@ pub(super) type Dated = (Option<DateTime<Utc>>, SessionUpdate);
 
 /// Leads messages to sessions.
 pub(super) struct Router {
-    sessions: Arc<Sessions>,
+    requests: mpsc::Sender<Request>,
+    /// When the first was said of any session, by the server's clock; and why nothing more is, if so.
+    state: watch::Receiver<(Option<DateTime<Utc>>, Option<String>)>,
     _reading: AbortOnDropHandle<()>,
 }
 
-#[derive(Default)]
-struct Sessions(Mutex<Known>);
+enum Request {
+    Listen(SessionId, oneshot::Sender<mpsc::Receiver<Dated>>),
+    Leave(SessionId),
+}
 
 #[derive(Default)]
-struct Known {
-    sessions: HashMap<SessionId, Slot>,
-    broken: Option<String>,
-    /// When the first was said of any.
-    first: Option<DateTime<Utc>>,
-}
+struct Sessions(HashMap<SessionId, Slot>);
 
 /// What is said of a session. One that is slow, as while it fetches a file, holds up no other.
 enum Slot {
-    /// Before the session was asked for: by an earlier process of the run.
-    Early(mpsc::Sender<Dated>, mpsc::Receiver<Dated>),
-    /// The same, and more was said than can wait.
-    Overrun(mpsc::Receiver<Dated>),
+    /// Before the session was asked for: by an earlier process of the run. Without a sender, more was
+    /// said than can wait.
+    Early(Option<mpsc::Sender<Dated>>, mpsc::Receiver<Dated>),
     Open(mpsc::Sender<Dated>),
     /// Nothing of it is wanted any more, and a host may still tell of it.
     Left,
@@ -67,102 +74,113 @@ enum Slot {
 impl Router {
     /// Reads everything about a run, from its beginning.
     pub(super) fn start(link: &Link, run: &RunId) -> Self {
-        let sessions = Arc::new(Sessions::default());
         let run = names::encode(&run.0);
-        let mut follower = link.follow_runs(vec![
+        let follower = link.follow_runs(vec![
             format!("r.{run}.grant.*"),
             format!("r.{run}.ev.>"),
             format!("r.{run}.end.>"),
         ]);
-        let told = Arc::clone(&sessions);
+        let (requests, asked) = mpsc::channel(REQUESTS);
+        let (tell, state) = watch::channel((None, None));
         let reading = tokio::spawn(async move {
-            loop {
-                match follower.next().await {
-                    Ok(Followed::CaughtUp) => {}
-                    Ok(Followed::Message(message)) => {
-                        if let Some((session, said)) = parse(&message) {
-                            told.say(session, (Some(message.at), said));
-                        }
-                    }
-                    Err(error) => return told.break_off(&in_one_line(&error)),
-                }
-            }
+            let error = read(follower, asked, &tell).await;
+            tell.send_modify(|(_, broken)| *broken = Some(in_one_line(&error)));
         });
         Self {
-            sessions,
+            requests,
+            state,
             _reading: AbortOnDropHandle::new(reading),
         }
     }
 
     /// Everything that is and was said of a session; it ends when nothing more can be said.
-    pub(super) fn listen(&self, session: &SessionId) -> mpsc::Receiver<Dated> {
-        self.sessions.listen(session)
+    pub(super) async fn listen(&self, session: &SessionId) -> mpsc::Receiver<Dated> {
+        let (reply, said) = oneshot::channel();
+        let request = Request::Listen(session.clone(), reply);
+        // There is no router any more when nothing more can be said.
+        let _ = self.requests.send(request).await;
+        said.await.unwrap_or_else(|_| mpsc::channel(1).1)
     }
 
     /// Why nothing more is said of any session, if so.
     pub(super) fn broken(&self) -> Option<String> {
-        self.sessions.0.lock().broken.clone()
+        self.state.borrow().1.clone()
     }
 
     /// When the first was said of any session, by the server's clock.
     pub(super) fn first(&self) -> Option<DateTime<Utc>> {
-        self.sessions.0.lock().first
+        self.state.borrow().0
     }
 
     /// Nothing more is wanted of a session.
-    pub(super) fn leave(&self, session: &SessionId) {
-        self.sessions.leave(session);
+    pub(super) async fn leave(&self, session: &SessionId) {
+        let _ = self.requests.send(Request::Leave(session.clone())).await;
+    }
+}
+
+/// Leads messages to sessions until there are no more, and says why. From then on each session reads what
+/// is queued, and then that this was all.
+async fn read(
+    mut follower: Follower,
+    mut asked: mpsc::Receiver<Request>,
+    tell: &watch::Sender<(Option<DateTime<Utc>>, Option<String>)>,
+) -> FarmError {
+    let mut sessions = Sessions::default();
+    loop {
+        tokio::select! {
+            next = follower.next() => match next {
+                Ok(Followed::CaughtUp) => {}
+                Ok(Followed::Message(message)) => {
+                    if let Some((session, said)) = parse(&message) {
+                        tell.send_if_modified(|(first, _)| {
+                            let is_first = first.is_none();
+                            *first = first.or(Some(message.at));
+                            is_first
+                        });
+                        sessions.say(session, (Some(message.at), said));
+                    }
+                }
+                Err(error) => return error,
+            },
+            Some(request) = asked.recv() => match request {
+                // The session may be over by now.
+                Request::Listen(session, reply) => drop(reply.send(sessions.listen(session))),
+                Request::Leave(session) => drop(sessions.0.insert(session, Slot::Left)),
+            },
+        }
     }
 }
 
 impl Sessions {
-    fn listen(&self, session: &SessionId) -> mpsc::Receiver<Dated> {
-        let mut known = self.0.lock();
-        let (tell, said) = match known.sessions.remove(session) {
-            Some(Slot::Early(tell, said)) => (tell, said),
-            Some(Slot::Overrun(said)) => {
-                known.sessions.insert(session.clone(), Slot::Left);
-                return said;
+    fn listen(&mut self, session: SessionId) -> mpsc::Receiver<Dated> {
+        let (slot, said) = match self.0.remove(&session) {
+            Some(Slot::Early(Some(tell), said)) => (Slot::Open(tell), said),
+            Some(Slot::Early(None, said)) => (Slot::Left, said),
+            Some(Slot::Open(_) | Slot::Left) | None => {
+                let (tell, said) = mpsc::channel(MOST_WAITING);
+                (Slot::Open(tell), said)
             }
-            Some(Slot::Open(_) | Slot::Left) | None => mpsc::channel(MOST_WAITING),
         };
-        if known.broken.is_none() {
-            known.sessions.insert(session.clone(), Slot::Open(tell));
-        }
+        self.0.insert(session, slot);
         said
     }
 
-    fn leave(&self, session: &SessionId) {
-        self.0.lock().sessions.insert(session.clone(), Slot::Left);
-    }
-
-    fn say(&self, session: SessionId, said: Dated) {
-        let mut known = self.0.lock();
-        known.first = known.first.or(said.0);
-        let slot = known.sessions.entry(session).or_insert_with(|| {
+    fn say(&mut self, session: SessionId, said: Dated) {
+        let slot = self.0.entry(session).or_insert_with(|| {
             let (tell, said) = mpsc::channel(MOST_WAITING);
-            Slot::Early(tell, said)
+            Slot::Early(Some(tell), said)
         });
-        match slot {
-            Slot::Early(tell, _) | Slot::Open(tell) => {
-                // It may have ended, too.
-                if let Err(TrySendError::Full(_)) = tell.try_send(said) {
-                    // What is queued is read, and then that this was all.
-                    *slot = match std::mem::replace(slot, Slot::Left) {
-                        Slot::Early(_, said) => Slot::Overrun(said),
-                        Slot::Open(_) | Slot::Overrun(_) | Slot::Left => Slot::Left,
-                    };
-                }
+        let (Slot::Early(Some(tell), _) | Slot::Open(tell)) = &slot else {
+            return;
+        };
+        // The session may have ended, too.
+        if let Err(TrySendError::Full(_)) = tell.try_send(said) {
+            // What is queued is read, and then that this was all.
+            match slot {
+                Slot::Early(tell, _) => *tell = None,
+                Slot::Open(_) | Slot::Left => *slot = Slot::Left,
             }
-            Slot::Overrun(_) | Slot::Left => {}
         }
-    }
-
-    fn break_off(&self, why: &str) {
-        let mut known = self.0.lock();
-        known.broken = Some(why.to_owned());
-        // Without a sender each session reads what is queued, and then that this was all.
-        known.sessions.clear();
     }
 }
 
@@ -178,18 +196,20 @@ fn parse(message: &Stored) -> Option<(SessionId, SessionUpdate)> {
         // The server copied that here for somebody: it is no word of the host's, and takes no other's
         // place.
         ("ev", Some(_)) if message.value.is_none() => return None,
-        ("ev", Some(host)) => match message.read() {
-            Ok(pack) => SessionUpdate::Happened(host, pack),
-            Err(error) => SessionUpdate::Unreadable(host, error),
-        },
+        ("ev", Some(host)) => {
+            let said = message.read().map(HostUpdate::Happened);
+            SessionUpdate::Host(host, said.unwrap_or_else(HostUpdate::Unreadable))
+        }
         // That which was copied has taken the place of the real one.
-        ("end", Some(host)) => match message.read() {
-            Ok(end) => SessionUpdate::Ended(host, end),
-            Err(error) => SessionUpdate::Unreadable(host, error),
-        },
+        ("end", Some(host)) => {
+            let said = message.read().map(HostUpdate::Ended);
+            SessionUpdate::Host(host, said.unwrap_or_else(HostUpdate::Unreadable))
+        }
         _ => return None,
     };
-    if let SessionUpdate::Unreadable(_, error) | SessionUpdate::Broken(error) = &said {
+    if let SessionUpdate::Host(_, HostUpdate::Unreadable(error)) | SessionUpdate::Broken(error) =
+        &said
+    {
         tracing::warn!(error, "unknown message from the farm");
     }
     Some((session, said))
@@ -214,57 +234,69 @@ mod tests {
 
     fn word(number: usize) -> Dated {
         let host = "mac-1".parse().unwrap();
-        (None, SessionUpdate::Unreadable(host, number.to_string()))
+        let said = HostUpdate::Unreadable(number.to_string());
+        (None, SessionUpdate::Host(host, said))
+    }
+
+    fn is_unreadable(said: &SessionUpdate) -> bool {
+        matches!(said, SessionUpdate::Host(_, HostUpdate::Unreadable(_)))
     }
 
     #[tokio::test]
     async fn what_is_said_of_a_session_that_was_left_is_not_kept() {
-        let sessions = Sessions::default();
+        let mut sessions = Sessions::default();
         let session = SessionId("s1".to_owned());
-        let mut said = sessions.listen(&session);
+        let mut said = sessions.listen(session.clone());
         sessions.say(session.clone(), word(1));
         assert!(said.recv().await.is_some());
-        sessions.leave(&session);
+        sessions.0.insert(session.clone(), Slot::Left);
         for number in 0..1_000 {
             sessions.say(session.clone(), word(number));
         }
-        assert!(matches!(sessions.0.lock().sessions[&session], Slot::Left));
+        assert!(matches!(sessions.0[&session], Slot::Left));
         assert!(said.recv().await.is_none());
     }
 
     #[tokio::test]
     async fn a_session_hears_that_the_farm_broke_off_however_much_it_has_to_read_before() {
-        let sessions = Sessions::default();
+        let mut sessions = Sessions::default();
         let session = SessionId("s1".to_owned());
-        let mut said = sessions.listen(&session);
+        let mut said = sessions.listen(session.clone());
         for number in 0..1_000 {
             sessions.say(session.clone(), word(number));
         }
-        sessions.break_off("forbidden");
+        // As when reading ends.
+        drop(sessions);
         for _ in 0..1_000 {
             assert!(said.recv().await.is_some());
         }
         assert!(said.recv().await.is_none());
-        assert_eq!(sessions.0.lock().broken.as_deref(), Some("forbidden"));
-        let mut late = sessions.listen(&SessionId("s2".to_owned()));
+        let router = Router {
+            requests: mpsc::channel(1).0,
+            state: watch::channel((None, Some("forbidden".to_owned()))).1,
+            _reading: AbortOnDropHandle::new(tokio::spawn(async {})),
+        };
+        let mut late = router.listen(&session).await;
         assert!(late.recv().await.is_none());
+        assert_eq!(router.broken().as_deref(), Some("forbidden"));
     }
 
     #[tokio::test]
     async fn a_session_that_is_too_far_behind_hears_what_came_first_and_no_more() {
         for is_early in [true, false] {
-            let sessions = Sessions::default();
+            let mut sessions = Sessions::default();
             let session = SessionId("s1".to_owned());
-            let asked = (!is_early).then(|| sessions.listen(&session));
+            let asked = (!is_early).then(|| sessions.listen(session.clone()));
             for number in 0..=MOST_WAITING {
                 sessions.say(session.clone(), word(number));
             }
-            let mut said = asked.unwrap_or_else(|| sessions.listen(&session));
+            let mut said = asked.unwrap_or_else(|| sessions.listen(session.clone()));
             sessions.say(session.clone(), word(0));
             for expected in 0..MOST_WAITING {
                 let (_, said) = said.recv().await.unwrap();
+                let expected = expected.to_string();
                 assert!(
-                    matches!(said, SessionUpdate::Unreadable(_, it) if it == expected.to_string())
+                    matches!(said, SessionUpdate::Host(_, HostUpdate::Unreadable(it)) if it == expected)
                 );
             }
             assert!(said.recv().await.is_none());
@@ -281,14 +313,14 @@ mod tests {
         let subject = "r.run.end.s1.mac-1";
         let (session, said) = parse(&stored(subject, Some(&end))).unwrap();
         assert_eq!(session.0, "s1");
-        assert!(matches!(said, SessionUpdate::Ended(..)), "{said:?}");
+        assert!(
+            matches!(said, SessionUpdate::Host(_, HostUpdate::Ended(_))),
+            "{said:?}"
+        );
         let acknowledgement = "{\"stream\":\"RUNS\",\"seq\":7}";
         for other in [None, Some(""), Some("{}"), Some(acknowledgement)] {
             let (_, said) = parse(&stored(subject, other)).unwrap();
-            assert!(
-                matches!(said, SessionUpdate::Unreadable(..)),
-                "{other:?}: {said:?}"
-            );
+            assert!(is_unreadable(&said), "{other:?}: {said:?}");
         }
     }
 
@@ -297,7 +329,7 @@ mod tests {
         let subject = "r.run.ev.s1.mac-1";
         assert!(parse(&stored(subject, None)).is_none());
         let (_, said) = parse(&stored(subject, Some("{}"))).unwrap();
-        assert!(matches!(said, SessionUpdate::Unreadable(..)), "{said:?}");
+        assert!(is_unreadable(&said), "{said:?}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::Inner;
-use super::router::{Dated, SessionUpdate};
+use super::router::{Dated, HostUpdate, SessionUpdate};
 use super::timeline::SessionTimeline;
 use super::turns::Turn;
 use crate::bundle;
@@ -39,7 +39,7 @@ pub(super) async fn carry_out(
     stop: SessionStop,
     turn: Turn,
 ) -> Outcome {
-    let mut said = inner.router.listen(&order.session);
+    let mut said = inner.router.listen(&order.session).await;
     let mut session = Session {
         inner,
         order,
@@ -63,7 +63,7 @@ pub(super) async fn carry_out(
         () = inner.certain() => {}
         () = stop.token().cancelled() => {}
     }
-    inner.router.leave(&session.order.session);
+    inner.router.leave(&session.order.session).await;
     if session.is_given_up {
         session.output.took(session.told.waited());
         inner.give_up(&session.order.session);
@@ -85,7 +85,7 @@ struct Session<'a> {
     output: SessionOutput,
     grant: Option<Grant>,
     /// What hosts said before the grant arrived: a host may be faster than its broker.
-    early: Vec<SessionUpdate>,
+    early: Vec<(HostName, HostUpdate)>,
     /// How many items of its packs were taken in.
     taken: u64,
     /// Why not all of what happened is known, if so.
@@ -183,7 +183,7 @@ impl Session<'_> {
         let order = &self.order;
         let stored = self.inner.trail(&order.trail).await;
         let (trail, path) = stored.map_err(|cause| Outcome::broken(Blame::Host, cause))?;
-        let value = self.demand(trail, path).map_err(InvalidOrder::outcome)?;
+        let value = self.demand(trail, path).map_err(|invalid| *invalid)?;
         let subject = names::demand(&order.run, &order.session);
         let permit = self.inner.demands.acquire().await;
         let put = self.inner.link.put_if(&subject, 0, value.into(), None);
@@ -205,11 +205,11 @@ impl Session<'_> {
     ///
     /// # Errors
     /// When the order is none for a farm: asking again would not change that.
-    fn demand(&self, trail: Blob, path: String) -> Result<Vec<u8>, InvalidOrder> {
+    fn demand(&self, trail: Blob, path: String) -> Result<Vec<u8>, Box<Outcome>> {
         let order = &self.order;
         let DeviceRequirement::Matching(on) = &order.requires else {
             let cause = "a session of the farm says what its device has to be";
-            return Err(InvalidOrder::because(cause.to_owned()));
+            return Err(invalid(cause.to_owned(), None));
         };
         let mut bare = order.clone();
         // The trail travels by itself, once; secrets are sealed.
@@ -218,7 +218,7 @@ impl Session<'_> {
         if let Some(app) = &mut bare.cell.app_file {
             let place = self.inner.files.map(app);
             let stays = || format!("{} cannot be sent to hosts", app.display());
-            *app = place.ok_or_else(|| InvalidOrder::because(stays()))?.into();
+            *app = place.ok_or_else(|| invalid(stays(), None))?.into();
         }
         let base = base(&order.session);
         let avoid = self.inner.shared.lock().avoid.get(base).cloned();
@@ -238,7 +238,7 @@ impl Session<'_> {
             path,
         };
         let value = serde_json::to_vec(&demand);
-        let value = value.map_err(|error| InvalidOrder::because(error.to_string()))?;
+        let value = value.map_err(|error| invalid(error.to_string(), None))?;
         fits(value)
     }
 
@@ -251,57 +251,50 @@ impl Session<'_> {
                 }
                 self.grant = Some(grant);
                 self.told.granted();
-                for said in std::mem::take(&mut self.early) {
-                    if let Some(outcome) = self.hear(said).await {
+                for (host, said) in std::mem::take(&mut self.early) {
+                    if let Some(outcome) = self.hear(&host, said).await {
                         return Some(outcome);
                     }
                 }
                 None
             }
-            SessionUpdate::Happened(..)
-            | SessionUpdate::Ended(..)
-            | SessionUpdate::Unreadable(..)
-                if self.grant.is_none() =>
-            {
-                self.early.push(said);
+            SessionUpdate::Broken(why) => Some(self.give_up(why).await),
+            SessionUpdate::Host(host, said) if self.grant.is_none() => {
+                self.early.push((host, said));
                 None
             }
-            other => self.hear(other).await,
+            SessionUpdate::Host(host, said) => self.hear(&host, said).await,
         }
     }
 
-    async fn hear(&mut self, said: SessionUpdate) -> Option<Outcome> {
+    async fn hear(&mut self, host: &HostName, said: HostUpdate) -> Option<Outcome> {
+        // Another than the session was granted to has no say: the grant comes first.
+        if self.grant.as_ref()?.device.host != *host {
+            return None;
+        }
         match said {
-            SessionUpdate::Granted(_) => None,
-            SessionUpdate::Happened(host, pack) => {
-                if self.is_ours(&host) {
-                    self.happened(pack).await;
-                }
+            HostUpdate::Happened(pack) => {
+                self.happened(pack).await;
                 None
             }
-            SessionUpdate::Ended(host, _) if !self.is_ours(&host) => None,
-            SessionUpdate::Ended(host, end) => Some(self.ended(&host, end).await),
-            SessionUpdate::Unreadable(host, _) if !self.is_ours(&host) => None,
-            SessionUpdate::Unreadable(host, why) => {
+            HostUpdate::Ended(end) => Some(self.ended(host, end).await),
+            HostUpdate::Unreadable(why) => {
                 let cause = format!("invalid message from {host} about the session: {why}");
                 Some(self.give_up(cause).await)
             }
-            SessionUpdate::Broken(why) => Some(self.give_up(why).await),
         }
     }
 
     /// How a session went that its host has ended.
     async fn ended(&mut self, host: &HostName, end: End) -> Outcome {
         let end = match end {
-            End::Large(blob) => match self.large(&blob).await {
-                Ok(end) => end,
-                Err(why) => {
-                    let cause = format!("its end cannot be read: {why}");
-                    return self.lost(Blame::Host, cause).await;
-                }
-            },
-            end => end,
+            End::Large(blob) => self.large(&blob).await,
+            end => Ok(end),
         };
+        let end = end.unwrap_or_else(|why| End::Lost {
+            blame: Blame::Host,
+            cause: format!("its end cannot be read: {why}"),
+        });
         match end {
             End::Large(_) => {
                 let cause = "malformed end record".to_owned();
@@ -313,20 +306,17 @@ impl Session<'_> {
                 if let Some(damage) = self.damaged.take() {
                     return self.lost(Blame::Host, damage).await;
                 }
-                let outcome = match self.told.judge(outcome, &self.order.trail) {
-                    Ok(outcome) => outcome,
-                    Err(why) => {
-                        let cause = format!("{host} {why}");
-                        return self.lost(Blame::Host, cause).await;
-                    }
-                };
-                if self.taken == items {
-                    self.start_if_not().await;
-                    return outcome;
-                }
                 let (taken, missing) = (self.taken, items.saturating_sub(self.taken));
-                let cause =
-                    format!("{missing} of {items} events of {host} are missing after {taken}");
+                let cause = match self.told.judge(outcome, &self.order.trail) {
+                    Ok(outcome) if taken == items => {
+                        self.start_if_not().await;
+                        return outcome;
+                    }
+                    Ok(_) => {
+                        format!("{missing} of {items} events of {host} are missing after {taken}")
+                    }
+                    Err(why) => format!("{host} {why}"),
+                };
                 self.lost(Blame::Host, cause).await
             }
         }
@@ -339,34 +329,24 @@ impl Session<'_> {
         serde_json::from_slice(&content).map_err(|error| error.to_string())
     }
 
-    /// Whether that is the host that the session was granted to: the grant comes first.
-    fn is_ours(&self, host: &HostName) -> bool {
-        self.grant
-            .as_ref()
-            .is_some_and(|grant| grant.device.host == *host)
-    }
-
     async fn happened(&mut self, pack: Pack) {
-        let known = self.taken.saturating_sub(pack.first);
-        if pack.first > self.taken {
+        let Some(known) = self.taken.checked_sub(pack.first) else {
             // Told at the end, by the count.
             return;
-        }
-        for item in pack
-            .items
-            .into_iter()
-            .skip(usize::try_from(known).unwrap_or(usize::MAX))
-        {
+        };
+        let known = usize::try_from(known).unwrap_or(usize::MAX);
+        for item in pack.items.into_iter().skip(known) {
             self.taken += 1;
             let item = match item {
-                Item::Large(blob) => match self.large(&blob).await {
-                    Ok(item) => item,
-                    Err(why) => {
-                        self.damaged = Some(format!("an event of it cannot be read: {why}"));
-                        continue;
-                    }
-                },
-                item => item,
+                Item::Large(blob) => self.large(&blob).await,
+                item => Ok(item),
+            };
+            let item = match item {
+                Ok(item) => item,
+                Err(why) => {
+                    self.damaged = Some(format!("an event of it cannot be read: {why}"));
+                    continue;
+                }
             };
             match item {
                 Item::Event(packtrain_wire::Dated { at, mut event }) => {
@@ -528,17 +508,14 @@ fn spread(planned: &PlannedSession) -> String {
 }
 
 /// A demand, if the server takes one of its size.
-fn fits(demand: Vec<u8>) -> Result<Vec<u8>, InvalidOrder> {
+fn fits(demand: Vec<u8>) -> Result<Vec<u8>, Box<Outcome>> {
     let bytes = demand.len();
     if bytes <= DEMAND_BYTES {
         return Ok(demand);
     }
     let cause = format!("order too large: {bytes} bytes, and the farm takes {DEMAND_BYTES}");
     let hint = "put what `--memory` and `--arg` give it into a file of the project";
-    Err(InvalidOrder {
-        cause,
-        hint: Some(hint.to_owned()),
-    })
+    Err(invalid(cause, Some(hint.to_owned())))
 }
 
 /// A session's name without its attempt.
@@ -550,26 +527,14 @@ fn cancelled(stop: &SessionStop) -> Outcome {
     Outcome::Cancelled { by: stop.cause() }
 }
 
-/// What no host could carry out, and why.
-#[derive(Debug)]
-struct InvalidOrder {
-    cause: String,
-    hint: Option<String>,
-}
-
-impl InvalidOrder {
-    const fn because(cause: String) -> Self {
-        Self { cause, hint: None }
-    }
-
-    fn outcome(self) -> Outcome {
-        Outcome::Infrastructure {
-            blame: Blame::Configuration,
-            cause: self.cause,
-            hint: self.hint,
-            unstarted: Vec::new(),
-        }
-    }
+/// The end of what no host could carry out, and why.
+fn invalid(cause: String, hint: Option<String>) -> Box<Outcome> {
+    Box::new(Outcome::Infrastructure {
+        blame: Blame::Configuration,
+        cause,
+        hint,
+        unstarted: Vec::new(),
+    })
 }
 
 #[cfg(test)]
@@ -605,10 +570,13 @@ mod tests {
     fn an_order_that_is_too_large_is_told_by_its_size_and_with_what_to_do() {
         assert!(fits(vec![0; DEMAND_BYTES]).is_ok());
         let unfit = fits(vec![0; 1_200_000]).unwrap_err();
+        let Outcome::Infrastructure { cause, hint, .. } = *unfit else {
+            panic!("{unfit:?}")
+        };
         assert_eq!(
-            unfit.cause,
+            cause,
             "order too large: 1200000 bytes, and the farm takes 1000000"
         );
-        assert!(unfit.hint.unwrap().contains("`--memory`"));
+        assert!(hint.unwrap().contains("`--memory`"));
     }
 }

@@ -2,12 +2,11 @@
 
 use std::convert::Infallible;
 
-use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 /// Gives turns, one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Turns(Mutex<Option<oneshot::Receiver<Infallible>>>);
+pub(super) struct Turns(Option<oneshot::Receiver<Infallible>>);
 
 /// A place in the order. Dropped, the next one comes.
 #[derive(Debug)]
@@ -19,11 +18,10 @@ pub(super) struct Turn {
 
 impl Turns {
     /// The place behind all that were taken.
-    pub(super) fn take(&self) -> Turn {
+    pub(super) fn take(&mut self) -> Turn {
         let (next, over) = oneshot::channel();
-        let mut last = self.0.lock();
         Turn {
-            before: last.replace(over),
+            before: self.0.replace(over),
             _next: next,
         }
     }
@@ -46,7 +44,7 @@ mod tests {
 
     #[tokio::test]
     async fn turns_come_in_the_order_in_which_they_were_taken() {
-        let turns = Turns::default();
+        let mut turns = Turns::default();
         let (mut first, mut second, third) = (turns.take(), turns.take(), turns.take());
         let mut fourth = turns.take();
         first.come().await;

@@ -27,10 +27,7 @@ impl Access {
     /// When it cannot be read, or is no such file.
     pub fn load(path: &Path) -> Result<Self, ServerError> {
         let text = std::fs::read_to_string(path).map_err(ServerError::file(path))?;
-        serde_json::from_str(&text).map_err(|error| ServerError::Unreadable {
-            path: path.to_owned(),
-            cause: error.to_string(),
-        })
+        serde_json::from_str(&text).map_err(|error| ServerError::unreadable(path, &error))
     }
 
     /// Writes it, for its owner's eyes only.

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use async_nats::jetstream::stream::Info;
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::identity::Identity;
-use super::role::{Permissions, Role};
+use super::role::{Permissions, Role, looked_at};
 use crate::link::{FarmError, Link};
-use crate::names::{BLOBS, DEVICES, LEASES, LIVE, MANIFESTS, RUNS, bucket_stream as bucket};
+use crate::names::{BLOBS, LIVE, MANIFESTS, bucket_stream as bucket};
 use crate::query;
 use crate::wire::HostAdvert;
 
@@ -38,7 +38,7 @@ pub struct CheckUp {
 }
 
 /// A stream as it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StreamState {
     /// Its name.
     pub name: String,
@@ -47,7 +47,7 @@ pub struct StreamState {
 }
 
 /// A stream that is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct StreamFound {
     /// On how many servers it is.
     pub replicas: usize,
@@ -82,20 +82,18 @@ pub async fn check_up(link: &Link, identity: Option<&Identity>) -> Result<CheckU
         Some(identity) => lacking(link, identity).await,
         None => None,
     };
+    let mut not_storing = None;
+    if has_live && role != Role::Viewer {
+        not_storing = link.check_store().await.err();
+    }
+    let mut hosts = (role != Role::Host).then(Vec::new);
+    if let Some(hosts) = hosts.as_mut().filter(|_| has_live) {
+        *hosts = self::hosts(link).await?;
+    }
     Ok(CheckUp {
         version: link.server_version(),
-        not_storing: match role {
-            Role::Viewer => None,
-            _ if !has_live => None,
-            Role::Broker | Role::Host | Role::Run | Role::Operator => {
-                link.check_store().await.err()
-            }
-        },
-        hosts: match role {
-            Role::Host => None,
-            _ if !has_live => Some(Vec::new()),
-            Role::Broker | Role::Run | Role::Viewer | Role::Operator => Some(hosts(link).await?),
-        },
+        not_storing,
+        hosts,
         streams,
         clock_ahead,
         lacking,
@@ -116,17 +114,9 @@ pub async fn replicas(link: &Link) -> Option<usize> {
 }
 
 fn streams_of(role: Role) -> Vec<String> {
-    let mut streams = vec![
-        RUNS.to_owned(),
-        bucket(LIVE),
-        bucket(LEASES),
-        bucket(DEVICES),
-    ];
-    match role {
-        Role::Viewer => {}
-        Role::Broker | Role::Host | Role::Run | Role::Operator => {
-            streams.extend([BLOBS.to_owned(), bucket(MANIFESTS)]);
-        }
+    let mut streams = looked_at().to_vec();
+    if role != Role::Viewer {
+        streams.extend([BLOBS.to_owned(), bucket(MANIFESTS)]);
     }
     streams
 }

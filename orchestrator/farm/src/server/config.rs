@@ -59,11 +59,7 @@ impl ServerConfig {
     pub fn render(&self) -> String {
         let (name, listen) = (quoted(&self.name), quoted(&self.listen));
         let store = quoted(&self.store.display().to_string());
-        let sync = if self.sync_always {
-            ", sync_interval: always"
-        } else {
-            ""
-        };
+        let sync = when(self.sync_always, ", sync_interval: always");
         let tls = self.tls.as_ref();
         let cluster = self.cluster.as_ref().map(|cluster| cluster.render(tls));
         let cluster = cluster.unwrap_or_default();
@@ -106,11 +102,7 @@ system_account: SYS
 impl TlsFiles {
     fn render(&self, between_servers: bool) -> String {
         let file = |path: &PathBuf| quoted(&path.display().to_string());
-        let verify = if between_servers {
-            ", verify: true"
-        } else {
-            ""
-        };
+        let verify = when(between_servers, ", verify: true");
         format!(
             "cert_file: {}, key_file: {}, ca_file: {}{verify}",
             file(&self.certificate),
@@ -146,16 +138,16 @@ fn rendered(permissions: &Permissions) -> String {
         let subjects: Vec<_> = subjects.iter().map(|subject| quoted(subject)).collect();
         format!("[{}]", subjects.join(", "))
     };
-    let answers = if permissions.answers {
-        ", allow_responses: true"
-    } else {
-        ""
-    };
+    let answers = when(permissions.answers, ", allow_responses: true");
     format!(
         "permissions: {{ publish: {}, subscribe: {}{answers} }}",
         list(&permissions.publish),
         list(&permissions.subscribe),
     )
+}
+
+fn when(is_so: bool, words: &str) -> &str {
+    if is_so { words } else { "" }
 }
 
 /// Text between quotes. Control characters, which have no place in any of it, are left out.

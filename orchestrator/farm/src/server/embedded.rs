@@ -56,23 +56,23 @@ impl Listen {
 /// A nats-server that runs. Dropped, it is killed; see [`end`](Self::end).
 #[derive(Debug)]
 pub struct Embedded {
+    /// Held while the server is started again, or reads its configuration again.
     pub(super) running: Mutex<Running>,
     server: NatsServer,
     said: watch::Sender<ServerLog>,
     address: SocketAddr,
     pin: Option<String>,
-    /// Held while the server reads it again.
-    config: Mutex<ServerConfig>,
     config_file: PathBuf,
     log_file: PathBuf,
     _lock: FolderLock,
 }
 
-/// Its process, and what reads what that says.
+/// Its process, what reads what that says, and its configuration.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) program: Program,
-    _reader: AbortOnDropHandle<()>,
+    reader: AbortOnDropHandle<()>,
+    config: ServerConfig,
 }
 
 impl Embedded {
@@ -109,15 +109,18 @@ impl Embedded {
 
         let said = watch::Sender::default();
         let log_file = folder.log_file();
-        let running = spawn(server, &config_file, &log_file, &said)?;
+        let (program, reader) = spawn(server, &config_file, &log_file, &said)?;
         let address = ready(&mut said.subscribe()).await?;
         Ok(Self {
-            running: Mutex::new(running),
+            running: Mutex::new(Running {
+                program,
+                reader,
+                config,
+            }),
             server: server.clone(),
             said,
             address,
             pin: certificates.map(|made| made.pin),
-            config: Mutex::new(config),
             config_file,
             log_file,
             _lock: lock,
@@ -129,11 +132,11 @@ impl Embedded {
     /// # Errors
     /// [`ServerError::DidNotStart`], or the configuration's file.
     pub async fn restart(&self) -> Result<(), ServerError> {
-        let mut config = self.config.lock().await;
-        config.listen = Listen(self.address).words();
-        write_private(&self.config_file, &config.render())?;
         let mut running = self.running.lock().await;
-        *running = spawn(&self.server, &self.config_file, &self.log_file, &self.said)?;
+        running.config.listen = Listen(self.address).words();
+        write_private(&self.config_file, &running.config.render())?;
+        (running.program, running.reader) =
+            spawn(&self.server, &self.config_file, &self.log_file, &self.said)?;
         ready(&mut self.said.subscribe()).await.map(drop)
     }
 
@@ -181,14 +184,13 @@ impl Embedded {
     /// # Errors
     /// [`ServerError::DidNotReload`], or the file's.
     pub async fn set_users(&self, users: Users) -> Result<(), ServerError> {
-        let mut config = self.config.lock().await;
-        config.users = users;
-        write_private(&self.config_file, &config.render())?;
+        let mut running = self.running.lock().await;
+        running.config.users = users;
+        write_private(&self.config_file, &running.config.render())?;
         let mut said = self.said.subscribe();
         let before = said.borrow_and_update().reloads;
         let gone = || ServerError::DidNotReload("it has ended".to_owned());
-        let pid = self.running.lock().await.program.id();
-        let pid = pid.and_then(|id| i32::try_from(id).ok());
+        let pid = running.program.id().and_then(|id| i32::try_from(id).ok());
         kill(Pid::from_raw(pid.ok_or_else(gone)?), Signal::SIGHUP).map_err(|_| gone())?;
         let answered = said.wait_for(|said| said.reloads > before || said.ended);
         let answer = tokio::time::timeout(RELOAD_TIMEOUT, answered).await;
@@ -250,7 +252,7 @@ fn spawn(
     config: &Path,
     log: &Path,
     said: &watch::Sender<ServerLog>,
-) -> Result<Running, ServerError> {
+) -> Result<(Program, AbortOnDropHandle<()>), ServerError> {
     let mut command = Command::new(&server.program);
     command
         .arg("-c")
@@ -268,10 +270,7 @@ fn spawn(
         }
         tx.send_modify(|said| said.ended = true);
     }));
-    Ok(Running {
-        program,
-        _reader: reader,
-    })
+    Ok((program, reader))
 }
 
 /// Keeps what it says. A disk that is full loses lines, not the server.

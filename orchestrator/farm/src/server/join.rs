@@ -15,7 +15,7 @@ use super::folder::FarmFolder;
 use super::identity::{Identity, USER_PREFIX};
 use super::role::{JOINER, Role};
 use super::secret::Secret;
-use super::token::{Invitation, TokenError};
+use super::token::Invitation;
 use super::users::{User, Users};
 use crate::link::{Credentials, FarmAddress, FarmError, Link, Trust};
 use crate::names;
@@ -77,9 +77,9 @@ pub enum Refusal {
 /// Why joining came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// The token is not accepted.
-    #[error(transparent)]
-    Token(#[from] TokenError),
+    /// It is cut off or no token.
+    #[error("invalid farm token; was it copied completely?")]
+    Token,
     /// The farm said no.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -98,8 +98,7 @@ impl JoinError {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Token(_)
-            | Self::Refused(Refusal::Expired | Refusal::Forged | Refusal::Used(_)) => {
+            Self::Token | Self::Refused(Refusal::Expired | Refusal::Forged | Refusal::Used(_)) => {
                 Some("`packtrain farm token` on the farm's computer prints a new one")
             }
             Self::Refused(_) => None,
@@ -137,7 +136,7 @@ pub async fn join(
     let asking = match Link::connect(&address, JOINER).await {
         Ok(link) => link,
         // The password is the farm's own.
-        Err(FarmError::NotAllowedIn { .. }) => return Err(TokenError::Forged.into()),
+        Err(FarmError::NotAllowedIn { .. }) => return Err(Refusal::Forged.into()),
         Err(error) => return Err(error.into()),
     };
     let request = Request {
@@ -154,13 +153,10 @@ pub async fn join(
         Ok(Err(error)) if error.kind() == RequestErrorKind::NoResponders => {
             return Err(JoinError::Nobody(place));
         }
-        Ok(Err(error)) => {
-            return Err(FarmError::server("ask to join", &error).into());
-        }
+        Ok(Err(error)) => return Err(FarmError::server("ask to join", &error).into()),
         Err(_) => {
-            return Err(asking
-                .silent(names::JOIN, "a request to join", ANSWER_TIMEOUT)
-                .into());
+            let silent = asking.silent(names::JOIN, "a request to join", ANSWER_TIMEOUT);
+            return Err(silent.into());
         }
     };
     match serde_json::from_slice(&reply.payload) {
@@ -248,11 +244,7 @@ pub(super) fn admit(
         name,
         role,
     } = request;
-    let invitation = Invitation::verify(token, secret, now).map_err(|error| match error {
-        TokenError::Expired => Refusal::Expired,
-        TokenError::Forged => Refusal::Forged,
-        TokenError::Malformed => Refusal::Malformed,
-    })?;
+    let invitation = Invitation::verify(token, secret, now)?;
     // It is written into the server's configuration.
     let is_user_key = key.starts_with(USER_PREFIX) && nkeys::KeyPair::from_public_key(key).is_ok();
     if !is_user_key {

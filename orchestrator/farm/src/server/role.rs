@@ -120,14 +120,16 @@ impl Permissions {
         self
     }
 
-    /// Reads single messages of a stream.
-    fn reading(self, stream: &str) -> Self {
-        self.publishing(&[
-            &format!("$JS.API.STREAM.INFO.{stream}"),
-            &format!("$JS.API.STREAM.MSG.GET.{stream}"),
-            &format!("$JS.API.DIRECT.GET.{stream}"),
-            &format!("$JS.API.DIRECT.GET.{stream}.>"),
-        ])
+    /// Reads single messages of streams.
+    fn reading(self, streams: &[String]) -> Self {
+        streams.iter().fold(self, |permissions, stream| {
+            permissions.publishing(&[
+                &format!("$JS.API.STREAM.INFO.{stream}"),
+                &format!("$JS.API.STREAM.MSG.GET.{stream}"),
+                &format!("$JS.API.DIRECT.GET.{stream}"),
+                &format!("$JS.API.DIRECT.GET.{stream}.>"),
+            ])
+        })
     }
 
     /// Follows what a stream has on some subjects. A consumer's name is random and known to its owner
@@ -142,10 +144,13 @@ impl Permissions {
         ])
     }
 
-    /// Follows any subjects of a stream.
-    fn following_all(self, stream: &str) -> Self {
-        self.publishing(&[&format!("$JS.API.CONSUMER.CREATE.{stream}.*")])
-            .following(stream, ">")
+    /// Follows any subjects of streams.
+    fn following_all(self, streams: &[String]) -> Self {
+        streams.iter().fold(self, |permissions, stream| {
+            permissions
+                .publishing(&[&format!("$JS.API.CONSUMER.CREATE.{stream}.*")])
+                .following(stream, ">")
+        })
     }
 }
 
@@ -186,12 +191,8 @@ fn host(name: &HostName) -> Permissions {
         "$JS.API.INFO",
     ])
     .subscribing(&["cancel.*", &format!("ctl.host.{name}")])
-    .reading(RUNS)
-    .reading(BLOBS)
-    .reading(&bucket(LIVE))
-    .reading(&bucket(LEASES))
-    .reading(&bucket(DEVICES))
-    .reading(&bucket(MANIFESTS))
+    .reading(&looked_at())
+    .reading(&[BLOBS.to_owned(), bucket(MANIFESTS)])
     .following(&bucket(LEASES), &keys(LEASES, &format!("{name}.>")))
     .following(&bucket(LIVE), &keys(LIVE, "run.>"))
     .following(&bucket(LIVE), &keys(LIVE, "broker"))
@@ -203,14 +204,18 @@ fn viewer() -> Permissions {
     Permissions::default()
         .publishing(&["ctl.broker", "$JS.API.INFO"])
         .subscribing(&["place.*"])
-        .reading(RUNS)
-        .reading(&bucket(LIVE))
-        .reading(&bucket(LEASES))
-        .reading(&bucket(DEVICES))
-        .following_all(RUNS)
-        .following_all(&bucket(LIVE))
-        .following_all(&bucket(LEASES))
-        .following_all(&bucket(DEVICES))
+        .reading(&looked_at())
+        .following_all(&looked_at())
+}
+
+/// The streams of what is on the farm.
+pub(super) fn looked_at() -> [String; 4] {
+    [
+        RUNS.to_owned(),
+        bucket(LIVE),
+        bucket(LEASES),
+        bucket(DEVICES),
+    ]
 }
 
 fn run() -> Permissions {
@@ -222,8 +227,7 @@ fn run() -> Permissions {
             "blob.*",
             "cancel.*",
         ])
-        .reading(BLOBS)
-        .reading(&bucket(MANIFESTS))
+        .reading(&[BLOBS.to_owned(), bucket(MANIFESTS)])
 }
 
 fn operator() -> Permissions {

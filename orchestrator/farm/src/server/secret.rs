@@ -25,10 +25,7 @@ impl Secret {
         let mut bytes = [0; LENGTH];
         SystemRandom::new()
             .fill(&mut bytes)
-            .map_err(|error| ServerError::Keys {
-                what: "a secret",
-                cause: error.to_string(),
-            })?;
+            .map_err(|error| ServerError::keys("a secret", &error))?;
         Ok(Self(bytes))
     }
 

@@ -74,10 +74,9 @@ impl Certificates {
         };
         write_private(&files.key, &key.serialize_pem())?;
         write_private(&files.certificate, &format!("{}{pem}", certificate.pem()))?;
-        let pin = pin_of(&pem).ok_or_else(|| ServerError::Unreadable {
-            path: files.authority.clone(),
-            cause: "it holds no certificate".to_owned(),
-        })?;
+        let pin = pin_of(&pem);
+        let unreadable = || ServerError::unreadable(&files.authority, &"it holds no certificate");
+        let pin = pin.ok_or_else(unreadable)?;
         Ok(Self { files, pin })
     }
 
@@ -106,10 +105,7 @@ fn read(path: &Path) -> Result<String, ServerError> {
     reason = "`map_err` hands errors over by value"
 )]
 fn failed(error: rcgen::Error) -> ServerError {
-    ServerError::Keys {
-        what: "the farm's certificates",
-        cause: error.to_string(),
-    }
+    ServerError::keys("the farm's certificates", &error)
 }
 
 fn pin_of(pem: &str) -> Option<String> {

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::join::{JoinError, Refusal};
 use super::role::Role;
 use super::secret::Secret;
 
@@ -29,20 +30,6 @@ pub struct Invitation {
     pub pin: Option<String>,
 }
 
-/// Why a token is not accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TokenError {
-    /// It is cut off or no token.
-    #[error("invalid farm token; was it copied completely?")]
-    Malformed,
-    /// Another farm's, or forged.
-    #[error("the token was not made by this farm")]
-    Forged,
-    /// It is too late.
-    #[error("the token has expired")]
-    Expired,
-}
-
 impl Invitation {
     /// As one word, signed.
     pub fn token(&self, secret: &Secret) -> String {
@@ -55,41 +42,35 @@ impl Invitation {
     /// What a token says, without checking its signature: for the invited, who cannot check it.
     ///
     /// # Errors
-    /// [`TokenError::Malformed`].
-    pub fn read(token: &str) -> Result<Self, TokenError> {
-        let (words, _) = parts(token)?;
-        serde_json::from_slice(&words).map_err(|_| TokenError::Malformed)
+    /// [`JoinError::Token`].
+    pub fn read(token: &str) -> Result<Self, JoinError> {
+        let words = parts(token).map(|(words, _)| words);
+        let read = words.and_then(|words| serde_json::from_slice(&words).ok());
+        read.ok_or(JoinError::Token)
     }
 
     /// What a token says, when this farm made it and it holds now.
     ///
     /// # Errors
-    /// [`TokenError`].
-    pub fn verify(token: &str, secret: &Secret, now: DateTime<Utc>) -> Result<Self, TokenError> {
-        let (words, signature) = parts(token)?;
+    /// Why it does not.
+    pub fn verify(token: &str, secret: &Secret, now: DateTime<Utc>) -> Result<Self, Refusal> {
+        let (words, signature) = parts(token).ok_or(Refusal::Malformed)?;
         if !secret.has_signed(&words, &signature) {
-            return Err(TokenError::Forged);
+            return Err(Refusal::Forged);
         }
-        let invitation: Self = serde_json::from_slice(&words).map_err(|_| TokenError::Malformed)?;
+        let invitation: Self = serde_json::from_slice(&words).map_err(|_| Refusal::Malformed)?;
         if invitation.expires <= now {
-            return Err(TokenError::Expired);
+            return Err(Refusal::Expired);
         }
         Ok(invitation)
     }
 }
 
-fn parts(token: &str) -> Result<(Vec<u8>, Vec<u8>), TokenError> {
-    let token = token.trim();
-    let (words, signature) = token
-        .split_once('.')
-        .filter(|_| token.len() <= MAX_TOKEN)
-        .ok_or(TokenError::Malformed)?;
-    let bytes = |text: &str| {
-        URL_SAFE_NO_PAD
-            .decode(text)
-            .map_err(|_| TokenError::Malformed)
-    };
-    Ok((bytes(words)?, bytes(signature)?))
+fn parts(token: &str) -> Option<(Vec<u8>, Vec<u8>)> {
+    let token = Some(token.trim()).filter(|token| token.len() <= MAX_TOKEN);
+    let (words, signature) = token?.split_once('.')?;
+    let bytes = |text: &str| URL_SAFE_NO_PAD.decode(text).ok();
+    Some((bytes(words)?, bytes(signature)?))
 }
 
 #[cfg(test)]
@@ -118,10 +99,10 @@ mod tests {
         let secret = Secret::new().unwrap();
         let invitation = invitation(noon());
         let token = invitation.token(&secret);
-        assert_eq!(Invitation::read(&token).as_ref(), Ok(&invitation));
+        assert_eq!(Invitation::read(&token).unwrap(), invitation);
         let at = |now| Invitation::verify(&token, &secret, now);
         assert_eq!(at(noon()).as_ref(), Ok(&invitation));
-        assert_eq!(at(invitation.expires), Err(TokenError::Expired));
+        assert_eq!(at(invitation.expires), Err(Refusal::Expired));
     }
 
     #[test]
@@ -129,7 +110,7 @@ mod tests {
         let (secret, other) = (Secret::new().unwrap(), Secret::new().unwrap());
         let token = invitation(noon()).token(&other);
         let verdict = Invitation::verify(&token, &secret, noon());
-        assert_eq!(verdict, Err(TokenError::Forged));
+        assert_eq!(verdict, Err(Refusal::Forged));
 
         let own = invitation(noon()).token(&secret);
         let (_, signature) = own.split_once('.').unwrap();
@@ -138,7 +119,7 @@ mod tests {
         let wish = serde_json::to_vec(&wish).unwrap();
         let changed = format!("{}.{signature}", URL_SAFE_NO_PAD.encode(wish));
         let verdict = Invitation::verify(&changed, &secret, noon());
-        assert_eq!(verdict, Err(TokenError::Forged));
+        assert_eq!(verdict, Err(Refusal::Forged));
     }
 
     proptest! {

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use clap::Args;
 use packtrain_config::Flags;
 use packtrain_farm::link::Link;
-use packtrain_farm::server::{CheckUp, Identity, Role, StreamState, check_up};
+use packtrain_farm::server::{CheckUp, Identity, Role, check_up};
 use packtrain_model::Exit;
 use serde_json::json;
 
@@ -141,17 +141,6 @@ fn permissions(checked: &CheckUp, identity: Option<&Identity>) -> Line {
 }
 
 fn as_json(checked: &CheckUp, identity: Option<&Identity>, is_well: bool) -> String {
-    let stream = |stream: &StreamState| {
-        json!({
-            "name": stream.name,
-            "found": stream.found.map(|found| json!({
-                "replicas": found.replicas,
-                "current": found.current,
-                "messages": found.messages,
-                "bytes": found.bytes,
-            })),
-        })
-    };
     let hosts = checked.hosts.as_ref().map(|hosts| {
         let host = |(name, advert): &(String, _)| json!({ "name": name, "advert": advert });
         hosts.iter().map(host).collect::<Vec<_>>()
@@ -162,7 +151,7 @@ fn as_json(checked: &CheckUp, identity: Option<&Identity>, is_well: bool) -> Str
         "version": checked.version,
         "role": identity.map(|identity| identity.role),
         "name": identity.map(|identity| &identity.name),
-        "streams": checked.streams.iter().map(stream).collect::<Vec<_>>(),
+        "streams": checked.streams,
         "not_storing": checked.not_storing,
         "lacking": checked.lacking,
         "clock_ahead_ms": checked.clock_ahead.map(|ahead| ahead.num_milliseconds()),

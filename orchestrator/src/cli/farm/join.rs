@@ -52,7 +52,7 @@ pub(crate) async fn joined(
     servers
         .iter()
         .try_for_each(|server| address::checked(server))?;
-    let invitation = Invitation::read(token).map_err(|error| refused(&error.into()))?;
+    let invitation = Invitation::read(token).map_err(|error| refused(&error))?;
     if let Some(wanted) = wanted
         && wanted != invitation.role
     {
@@ -98,7 +98,7 @@ pub(crate) async fn joined(
     };
     attempt.save(&pending)?;
     let access = server::join(servers, token, attempt.identity).await;
-    if let Err(JoinError::Refused(_) | JoinError::Token(_)) = &access {
+    if let Err(JoinError::Refused(_) | JoinError::Token) = &access {
         // The key is nobody's.
         let _ = std::fs::remove_file(&pending);
     }
@@ -112,7 +112,7 @@ pub(crate) async fn joined(
 fn refused(error: &JoinError) -> CliError {
     let words = error.to_string();
     let refused = match error {
-        JoinError::Token(_) | JoinError::Refused(_) => CliError::misuse(words),
+        JoinError::Token | JoinError::Refused(_) => CliError::misuse(words),
         JoinError::Farm(_) | JoinError::Key(_) | JoinError::Nobody(_) => {
             CliError::infrastructure(words)
         }

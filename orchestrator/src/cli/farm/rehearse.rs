@@ -18,7 +18,7 @@ use packtrain_model::Exit;
 use self::faults::Schedule;
 use self::judge::Verdict;
 use self::show::Show;
-use self::stage::{Stage, StageOptions};
+use self::stage::Stage;
 use crate::cli::{Context, Format};
 use crate::exit::CliError;
 use crate::farm::nats::nats_places;
@@ -118,12 +118,12 @@ pub(crate) fn run(args: RehearseArgs, context: &Context) -> Result<Exit, CliErro
         None => Schedule::of_each(ttl),
     };
     runtime::block_on_stoppable(async |interrupts| {
-        rehearse(&args, schedule, ttl, context, &interrupts).await
+        rehearse(args, schedule, ttl, context, &interrupts).await
     })
 }
 
 async fn rehearse(
-    args: &RehearseArgs,
+    args: RehearseArgs,
     schedule: Schedule,
     ttl: Duration,
     context: &Context,
@@ -135,42 +135,26 @@ async fn rehearse(
     };
     let config = context.config(Flags::default())?.config;
     let found = server::find(&nats_places(&config)).await?;
-    let options = StageOptions {
-        folder: folder.clone(),
-        devices: args.devices,
-        hosts: args.hosts,
-        brokers: args.brokers,
-        matrix: args.matrix,
-        steps: args.steps,
-        step_time: args.step_time.get(),
-        ttl,
-    };
-    let stage = Stage::set(options, &found.program);
+    let (limit, format, is_to_be_kept) = (args.time_limit, args.format, args.keep.is_some());
+    let stage = Stage::set(args, &folder, &found.program);
     let stage = interrupts.interruptible(stage).await?;
-    let mut show = Show::new(stage, schedule, args.seed);
-    let played = tokio::time::timeout(
-        args.time_limit.get(),
-        interrupts.interruptible(show.play(args.sessions, args.late)),
-    );
-    let played = match played.await {
-        Ok(played) => played,
-        Err(_) => Err(CliError::infrastructure(format!(
-            "the rehearsal did not end within {}",
-            args.time_limit
-        ))
-        .hint(format!("journals and logs are in {}", folder.display()))),
-    };
-    let story = show.end().await;
-    played?;
-    let verdict = Verdict::of(&story, ttl)?;
-    let is_kept = args.keep.is_some() || !verdict.findings.is_empty();
+    let mut show = Show::new(stage, schedule);
+    let playing = interrupts.interruptible(show.play());
+    let played = tokio::time::timeout(limit.get(), playing).await;
+    show.end().await;
+    played.map_err(|_| {
+        CliError::infrastructure(format!("the rehearsal did not end within {limit}"))
+            .hint(format!("journals and logs are in {}", folder.display()))
+    })??;
+    let verdict = Verdict::of(&show, ttl)?;
+    let is_kept = is_to_be_kept || !verdict.findings.is_empty();
     if !is_kept {
         // One that stays is the system's to clean up.
         let _ = std::fs::remove_dir_all(&folder);
     }
     let kept = is_kept.then_some(folder.as_path());
-    match args.format {
-        Format::Json => render::out(&verdict.json(&story, kept).to_string()),
+    match format {
+        Format::Json => render::out(&verdict.json(&show, kept).to_string()),
         Format::Text => {
             for finding in verdict.findings.iter().take(MOST_TOLD) {
                 render::out(&finding.to_string());
@@ -179,7 +163,7 @@ async fn rehearse(
             if more > 0 {
                 render::out(&format!("and {more} more"));
             }
-            render::out(&verdict.text(&story));
+            render::out(&verdict.text(&show));
             if let Some(kept) = kept {
                 render::say(&format!("journals and logs are in {}", kept.display()));
             }

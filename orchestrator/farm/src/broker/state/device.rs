@@ -53,7 +53,7 @@ pub(super) struct Device {
     /// What it is; `None` when its host does not have it.
     pub(super) advert: Option<DeviceAdvert>,
     /// The same, as requirements see it.
-    pub(super) subject: Option<Subject<'static>>,
+    pub(super) subject: Option<Subject>,
     /// The revision of its lease's key.
     pub(super) revision: u64,
     /// What stands there.
@@ -139,7 +139,7 @@ impl State {
         if self.devices[at].advert == advert {
             return;
         }
-        self.devices[at].subject = (advert.as_ref()).map(|advert| Subject::owned(key, advert));
+        self.devices[at].subject = (advert.as_ref()).map(|advert| Subject::new(key, advert));
         self.devices[at].advert = advert;
         self.match_device(at);
         self.refresh_device(at);

@@ -223,7 +223,7 @@ async fn a_file_that_changes_while_it_is_sent_is_told() {
     lab.write(&lab.project().join("packtrain.yaml"), "b");
     let refused = collected.upload(&lab.store).await.unwrap_err();
     assert!(matches!(refused, CollectError::Changed(_)), "{refused}");
-    assert!(lab.store.is_empty());
+    assert_eq!(lab.store.len(), 0);
 }
 
 /// How much of the processor it takes to collect so many trails of a folder: how long it takes

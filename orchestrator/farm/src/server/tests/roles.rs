@@ -271,8 +271,7 @@ async fn what_is_refused_is_told_as_a_refusal_and_not_as_silence() {
     use crate::link::FarmError;
     let farm = farm().await;
     let broker = farm.connect(Role::Broker, "farm").await;
-    let options = crate::store::StoreOptions { replicas: 1 };
-    broker.set_up(options).await.unwrap();
+    broker.set_up(1).await.unwrap();
     // What each would like to have done, most of all.
     for (role, name, subject) in [
         (Role::Host, "mac-1", "r.run.end.s1.mac-2"),
@@ -318,10 +317,10 @@ async fn a_host_answers_who_asks_it_and_only_once() {
 
 #[tokio::test]
 async fn what_the_server_copies_for_somebody_is_not_read_as_that_somebodys_word() {
-    use crate::store::{Put, StoreOptions};
+    use crate::store::Put;
     let farm = farm().await;
     let broker = farm.connect(Role::Broker, "farm").await;
-    broker.set_up(StoreOptions { replicas: 1 }).await.unwrap();
+    broker.set_up(1).await.unwrap();
     let host = farm.connect(Role::Host, "mac-1").await;
     let word = "{\"lost\":{\"cause\":\"a lie\"}}";
     let stored = host.put_if("blob.abc", 0, word.into(), None).await;

@@ -240,7 +240,6 @@ async fn a_stranger_is_refused() {
 
 #[tokio::test]
 async fn a_check_up_tells_streams_clock_and_permissions() {
-    use crate::store::StoreOptions;
     let farm = Farm::with(Listen::default(), &[(Role::Viewer, "eve")]).await;
     let broker = farm.connect(Role::Broker, "farm").await;
     let access = farm.access(Role::Viewer, "eve");
@@ -249,7 +248,7 @@ async fn a_check_up_tells_streams_clock_and_permissions() {
     let before = check_up(&viewer, Some(&access.identity)).await.unwrap();
     assert!(before.streams.iter().all(|stream| stream.found.is_none()));
 
-    broker.set_up(StoreOptions { replicas: 1 }).await.unwrap();
+    broker.set_up(1).await.unwrap();
     let after = check_up(&viewer, Some(&access.identity)).await.unwrap();
     assert!(after.streams.iter().all(|stream| {
         let found = stream.found.unwrap();

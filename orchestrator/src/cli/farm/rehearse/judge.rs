@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::faults::{FaultAction, Target};
-use super::show::{Done, Story};
+use super::show::{Done, Show};
 use super::stage::Phones;
 use crate::exit::CliError;
 
@@ -43,12 +43,12 @@ struct Line {
 
 impl Verdict {
     /// Judges a rehearsal that was played to its end.
-    pub(super) fn of(story: &Story, ttl: Duration) -> Result<Self, CliError> {
+    pub(super) fn of(show: &Show, ttl: Duration) -> Result<Self, CliError> {
         let lost = |what: &String| Finding::new(FindingKind::Lost, what);
-        let mut findings: Vec<Finding> = story.gave_up.iter().map(lost).collect();
-        let mut journals: Vec<Vec<Entry>> = Vec::new();
-        for run in &story.stage.runs {
-            let actor = &story.stage.actors[run.actor].1;
+        let mut findings: Vec<Finding> = show.gave_up.iter().map(lost).collect();
+        let (mut journals, mut all_ended) = (Vec::<Vec<Entry>>::new(), 0);
+        for run in &show.stage.runs {
+            let actor = &show.stage.actors[run.actor].1;
             let name = &actor.name;
             if run.code != Some(0) {
                 let code = run.code.unwrap_or(255);
@@ -60,10 +60,11 @@ impl Verdict {
             findings.extend(broken);
             findings.extend(journal(&entries));
             let is_end = |entry: &&Entry| matches!(entry.event, RunEvent::SessionFinished { .. });
-            let (planned, ended) = (run.sessions, entries.iter().filter(is_end).count());
-            if ended != planned as usize {
+            let (planned, ended) = (run.sessions as usize, entries.iter().filter(is_end).count());
+            if ended != planned {
                 findings.push(lost(&format!("{name} ended {ended} of {planned} sessions")));
             }
+            all_ended += ended;
             journals.push(entries);
         }
         let all: Vec<Attempt> = journals
@@ -71,22 +72,20 @@ impl Verdict {
             .flat_map(|entries| attempts(entries))
             .collect();
         let mut arrived = Vec::new();
-        for phones in &story.stage.phones {
+        for phones in &show.stage.phones {
             arrived.extend(arrivals(phones)?);
         }
         findings.extend(devices(&all, &arrived));
-        for (freed, within) in freed(&story.done, ttl) {
+        for (freed, within) in freed(&show.done, ttl) {
             findings.extend(late(&all, &[freed], delta(within)));
         }
-        let away: Duration = story.done.iter().map(|done| done.lasting + ttl).sum();
+        let away: Duration = show.done.iter().map(|done| done.lasting + ttl).sum();
         let runs: Vec<&[Entry]> = journals.iter().map(Vec::as_slice).collect();
-        let devices = story.stage.options.devices as usize;
+        let devices = show.stage.options.devices as usize;
         findings.extend(unfair(&runs, devices, delta(away + RETURN_GRACE)));
-        let planned = story.stage.runs.iter().map(|run| run.sessions as usize);
-        let ended = journals.iter().flatten();
-        let ended = ended.filter(|entry| matches!(entry.event, RunEvent::SessionFinished { .. }));
+        let planned = show.stage.runs.iter().map(|run| run.sessions as usize);
         Ok(Self {
-            sessions: (planned.sum(), ended.count()),
+            sessions: (planned.sum(), all_ended),
             lost: all.iter().filter(|attempt| attempt.is_lost()).count(),
             findings,
         })
@@ -98,10 +97,10 @@ impl Verdict {
     }
 
     /// For people, in two lines.
-    pub(super) fn text(&self, story: &Story) -> String {
+    pub(super) fn text(&self, show: &Show) -> String {
         let counts = FindingKind::ALL.map(|kind| format!("{kind} {}", self.count(kind)));
         let (planned, ended) = self.sessions;
-        let undone = match story.undone {
+        let undone = match show.schedule.len() {
             0 => String::new(),
             undone => format!(", {undone} more came too late"),
         };
@@ -109,14 +108,14 @@ impl Verdict {
             "{ended} of {planned} sessions ended, {} attempts were lost and done again, \
              {} faults{undone}, {:.1} s\n{}",
             self.lost,
-            story.done.len(),
-            story.took.as_secs_f64(),
+            show.done.len(),
+            show.took.as_secs_f64(),
             counts.join(" · ")
         )
     }
 
     /// For programs.
-    pub(super) fn json(&self, story: &Story, kept: Option<&Path>) -> Value {
+    pub(super) fn json(&self, show: &Show, kept: Option<&Path>) -> Value {
         let counts: serde_json::Map<String, Value> = FindingKind::ALL
             .iter()
             .map(|kind| (kind.to_string(), self.count(*kind).into()))
@@ -126,23 +125,21 @@ impl Verdict {
             .iter()
             .map(|finding| json!({ "kind": finding.kind, "what": finding.what }))
             .collect();
-        let faults: Vec<Value> = story
-            .done
-            .iter()
+        let faults: Vec<Value> = (show.done.iter())
             .map(|done| json!({ "after_ms": done.after.as_millis() as u64, "what": done.words() }))
             .collect();
-        let options = &story.stage.options;
+        let options = &show.stage.options;
         json!({
             "schema_version": 1,
-            "seed": story.seed,
+            "seed": options.seed,
             "devices": options.devices,
             "hosts": options.hosts,
             "sessions": self.sessions.0,
             "ended": self.sessions.1,
             "attempts_lost": self.lost,
             "faults": faults,
-            "faults_too_late": story.undone,
-            "duration_ms": story.took.as_millis() as u64,
+            "faults_too_late": show.schedule.len(),
+            "duration_ms": show.took.as_millis() as u64,
             "counts": counts,
             "findings": findings,
             "folder": kept,

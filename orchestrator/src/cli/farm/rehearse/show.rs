@@ -19,17 +19,19 @@ const PROGRESS_POLL: Duration = Duration::from_millis(50);
 /// The share of the first run's sessions after which the late one begins.
 const LATE_SHARE: f64 = 0.25;
 
-/// A rehearsal under way.
+/// A rehearsal, under way or over.
 pub(super) struct Show {
-    stage: Stage,
-    schedule: VecDeque<Fault>,
+    pub(super) stage: Stage,
+    /// Faults whose moment has not come.
+    pub(super) schedule: VecDeque<Fault>,
     dice: Dice,
-    seed: u64,
     begun: Instant,
+    pub(super) took: Duration,
     /// What is to come back, and when.
     away: Vec<(Instant, usize)>,
-    done: Vec<Done>,
-    gave_up: Vec<String>,
+    pub(super) done: Vec<Done>,
+    /// Hosts and brokers that ended although nobody had killed them.
+    pub(super) gave_up: Vec<String>,
     progress: Progress,
 }
 
@@ -47,18 +49,6 @@ pub(super) struct Done {
     pub(super) lasting: Duration,
 }
 
-/// A rehearsal that is over.
-pub(super) struct Story {
-    pub(super) stage: Stage,
-    pub(super) seed: u64,
-    pub(super) done: Vec<Done>,
-    /// Hosts and brokers that ended although nobody had killed them.
-    pub(super) gave_up: Vec<String>,
-    /// Faults whose moment never came.
-    pub(super) undone: usize,
-    pub(super) took: Duration,
-}
-
 /// How many sessions of a journal have ended, counted as it grows.
 #[derive(Default)]
 struct Progress {
@@ -69,13 +59,13 @@ struct Progress {
 }
 
 impl Show {
-    pub(super) fn new(stage: Stage, schedule: Schedule, seed: u64) -> Self {
+    pub(super) fn new(stage: Stage, schedule: Schedule) -> Self {
         Self {
-            stage,
             schedule: schedule.0.into(),
-            dice: Dice::new(seed),
-            seed,
+            dice: Dice::new(stage.options.seed),
+            stage,
             begun: Instant::now(),
+            took: Duration::ZERO,
             away: Vec::new(),
             done: Vec::new(),
             gave_up: Vec::new(),
@@ -84,8 +74,9 @@ impl Show {
     }
 
     /// Plays it to the end of all its runs.
-    pub(super) async fn play(&mut self, sessions: u32, late: u32) -> Result<(), CliError> {
-        self.stage.start_run(sessions)?;
+    pub(super) async fn play(&mut self) -> Result<(), CliError> {
+        let late = self.stage.options.late;
+        self.stage.start_run(self.stage.options.sessions)?;
         self.begun = Instant::now();
         loop {
             let first = &self.stage.runs[0];
@@ -106,19 +97,11 @@ impl Show {
     }
 
     /// Ends everything.
-    pub(super) async fn end(mut self) -> Story {
-        let took = self.begun.elapsed();
+    pub(super) async fn end(&mut self) {
+        self.took = self.begun.elapsed();
         // Runs first, and the server last.
         for (_, actor) in self.stage.actors.iter_mut().rev() {
             actor.kill().await;
-        }
-        Story {
-            stage: self.stage,
-            seed: self.seed,
-            done: self.done,
-            gave_up: self.gave_up,
-            undone: self.schedule.len(),
-            took,
         }
     }
 

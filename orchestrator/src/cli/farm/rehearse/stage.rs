@@ -9,6 +9,7 @@ use std::time::Duration;
 use packtrain_farm::audit::MARK;
 use serde_json::Value;
 
+use super::RehearseArgs;
 use super::actor::Actor;
 use super::faults::Target;
 use crate::exit::CliError;
@@ -21,23 +22,11 @@ const START_POLL: Duration = Duration::from_millis(20);
 /// The server's place among the actors.
 pub(super) const SERVER: usize = 0;
 
-/// What a farm is made of.
-pub(super) struct StageOptions {
-    /// Where everything is kept.
-    pub(super) folder: PathBuf,
-    pub(super) devices: u32,
-    pub(super) hosts: u32,
-    pub(super) brokers: u32,
-    /// Whether its first run has a matrix.
-    pub(super) matrix: bool,
-    pub(super) steps: u32,
-    pub(super) step_time: Duration,
-    pub(super) ttl: Duration,
-}
-
 /// A farm that is up, and has no runs yet.
 pub(super) struct Stage {
-    pub(super) options: StageOptions,
+    pub(super) options: RehearseArgs,
+    /// Where everything is kept.
+    folder: PathBuf,
     /// What can be killed: the server, brokers, hosts, and runs as they come.
     pub(super) actors: Vec<(Target, Actor)>,
     pub(super) runs: Vec<FarmRun>,
@@ -72,8 +61,11 @@ pub(super) struct Phones {
 
 impl Stage {
     /// Starts everything but the runs, with this nats-server.
-    pub(super) async fn set(options: StageOptions, nats: &Path) -> Result<Self, CliError> {
-        let folder = &options.folder;
+    pub(super) async fn set(
+        options: RehearseArgs,
+        folder: &Path,
+        nats: &Path,
+    ) -> Result<Self, CliError> {
         let failed = |error: std::io::Error| {
             CliError::infrastructure(format!("cannot write {}", folder.display())).because(&error)
         };
@@ -86,7 +78,7 @@ impl Stage {
         }
         std::fs::create_dir_all(folder.join("logs")).map_err(failed)?;
         std::fs::create_dir_all(folder.join("trails")).map_err(failed)?;
-        let trail = trail(options.steps, options.step_time);
+        let trail = trail(options.steps, options.step_time.get());
         std::fs::write(folder.join("trails/rehearsal.trail.yaml"), trail).map_err(failed)?;
         let program = std::env::current_exe().map_err(|error| {
             CliError::infrastructure("cannot find this program").because(&error)
@@ -98,6 +90,7 @@ impl Stage {
             program,
             runs: Vec::new(),
             phones: Vec::new(),
+            folder: folder.to_owned(),
             options,
         };
         let server = &mut stage.actors[SERVER].1;
@@ -119,7 +112,7 @@ impl Stage {
             // As even as it gets.
             let count = (devices * (number + 1) / hosts - devices * number / hosts).to_string();
             let host = format!("h{}", number + 1);
-            let log = self.options.folder.join(format!("phones-{host}.ndjson"));
+            let log = self.folder.join(format!("phones-{host}.ndjson"));
             let log_word = log.display().to_string();
             let mut words = vec!["virtual", "up", "--android", &count, "--ios", "0"];
             words.extend(["--profile", "fast", "--format", "json", "--log", &log_word]);
@@ -148,7 +141,7 @@ impl Stage {
                 phones.adb_server,
                 phones.addresses.join("\", \"")
             );
-            let place = self.options.folder.join(&folder);
+            let place = self.folder.join(&folder);
             let written = std::fs::create_dir_all(&place)
                 .and_then(|()| std::fs::write(place.join("packtrain.yaml"), config));
             written.map_err(|error| {
@@ -171,7 +164,7 @@ impl Stage {
     /// Starts a run of so many sessions.
     pub(super) fn start_run(&mut self, sessions: u32) -> Result<(), CliError> {
         let name = format!("run-{}", self.runs.len() + 1);
-        let output = self.options.folder.join(&name);
+        let output = self.folder.join(&name);
         let (folder, count) = (output.display().to_string(), sessions.to_string());
         let (is_first, all) = (self.runs.is_empty(), self.options.devices);
         let devices = match is_first {
@@ -231,10 +224,10 @@ impl Stage {
     }
 
     fn actor(&self, name: &str, words: &[&str], folder: &str) -> Actor {
-        let stage = &self.options.folder;
+        let stage = &self.folder;
         let words = words.iter().map(ToString::to_string).collect();
         let place = stage.join(folder);
-        let ttl = self.options.ttl.as_secs();
+        let ttl = self.options.ttl;
         Actor::new(name, &self.program, words, place, stage, ttl)
     }
 }
@@ -293,7 +286,7 @@ async fn wait_for<T>(actor: &mut Actor, look: impl Fn(&Actor) -> Option<T>) -> R
 }
 
 /// A server on a free port of loopback that knows no users: this computer has no other users.
-fn server(program: &Path, folder: &Path, ttl: Duration) -> Result<(Actor, SocketAddr), CliError> {
+fn server(program: &Path, folder: &Path, ttl: u64) -> Result<(Actor, SocketAddr), CliError> {
     let failed = |error: std::io::Error| {
         CliError::infrastructure("cannot prepare the farm's server").because(&error)
     };
@@ -306,14 +299,7 @@ fn server(program: &Path, folder: &Path, ttl: Duration) -> Result<(Actor, Socket
     let file = folder.join("server.conf");
     std::fs::write(&file, config).map_err(failed)?;
     let words = vec!["-c".to_owned(), file.display().to_string()];
-    let actor = Actor::new(
-        "server",
-        program,
-        words,
-        folder.to_owned(),
-        folder,
-        ttl.as_secs(),
-    );
+    let actor = Actor::new("server", program, words, folder.to_owned(), folder, ttl);
     Ok((actor, address))
 }
 
