@@ -182,8 +182,6 @@ pub struct Step {
     pub console: Vec<String>,
     /// Requests that failed.
     pub failed_requests: Vec<FailedRequest>,
-    /// How many elements each selector matched.
-    pub matched: Vec<(String, u32)>,
     /// Roles and names of the elements that its recording uses.
     pub uses: Vec<(String, String)>,
 }

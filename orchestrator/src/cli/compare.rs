@@ -12,7 +12,7 @@ use packtrain_report::RunState;
 
 use super::{Context, Format, report};
 use crate::baselines::Kept;
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::{render, reports};
 
 /// What stands for no run but what was approved.
@@ -138,9 +138,8 @@ pub(crate) fn run(args: &CompareArgs, context: &Context) -> Result<Exit, CliErro
     }
     match args.format {
         Format::Json => {
-            let text = serde_json::to_string(&compared).map_err(|error| {
-                CliError::infrastructure("cannot print the comparison").because(&error)
-            })?;
+            let text = serde_json::to_string(&compared)
+                .or_infrastructure("cannot print the comparison")?;
             render::out(&text);
         }
         Format::Text => {

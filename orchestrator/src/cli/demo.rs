@@ -10,7 +10,7 @@ use packtrain_tools::Registry;
 
 use super::run::{Prepared, RunRequest, Shown};
 use super::{Context, Workspace};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::matrix::MatrixOptions;
 use crate::reports::Copies;
 use crate::site::Site;
@@ -94,9 +94,9 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
         let devices = async { Ok(devices(args.device, &config, context).await) };
         let devices = interrupts.interruptible(devices).await?;
         let style = if args.differences { DIFFERENCE } else { "" };
-        let site = Site::start(style).await.map_err(|error| {
-            CliError::infrastructure("cannot serve the example shop").because(&error)
-        })?;
+        let site = Site::start(style)
+            .await
+            .or_infrastructure("cannot serve the example shop")?;
         render::say(&format!("the example shop is at {}", site.base_url()));
         let shown = Shown {
             open: args.open,
@@ -145,9 +145,7 @@ fn tool_source(config: &Config) -> Result<Option<McpServer>, CliError> {
     let script = folder.join("signup.mjs");
     std::fs::create_dir_all(&folder)
         .and_then(|()| std::fs::write(&script, SOURCE))
-        .map_err(|error| {
-            CliError::infrastructure(format!("cannot write {}", script.display())).because(&error)
-        })?;
+        .or_infrastructure(format_args!("cannot write {}", script.display()))?;
     Ok(Some(McpServer {
         name: "signup".to_owned(),
         command: vec![node.display().to_string(), script.display().to_string()],

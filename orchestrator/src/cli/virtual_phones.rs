@@ -11,7 +11,7 @@ use packtrain_virtual::arrivals::Arrivals;
 use serde_json::json;
 
 use super::{Context, Format, listed};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::shutdown::Interrupts;
 use crate::wiring::phones;
 use crate::{render, runtime};
@@ -108,9 +108,7 @@ pub(crate) fn run(args: VirtualArgs, context: &Context) -> Result<Exit, CliError
         },
     };
     let arrivals = args.log.as_deref().map(|path| {
-        Arrivals::append(path).map_err(|error| {
-            CliError::misuse(format!("cannot write {}", path.display())).because(&error)
-        })
+        Arrivals::append(path).or_misuse(format_args!("cannot write {}", path.display()))
     });
     let arrivals = arrivals.transpose()?.map(Arc::new);
     runtime::block_on_stoppable(async |interrupts| {
@@ -147,9 +145,10 @@ async fn up(
             });
             let (android, ios): (Vec<_>, Vec<_>) = (android.collect(), ios.collect());
             // For clients that ask an adb server even where they drive phones directly.
-            let adb_server = fleet.start_adb_server().await.map_err(|error| {
-                CliError::infrastructure("cannot listen for adb").because(&error)
-            })?;
+            let adb_server = fleet
+                .start_adb_server()
+                .await
+                .or_infrastructure("cannot listen for adb")?;
             let usbmuxd = fleet.usbmuxd_address().map(|address| address.to_string());
             listed::data(json!({
                 "android": android,

@@ -171,10 +171,9 @@ pub fn flaky(view: &RunView, names: &Names<'_>, layout: Layout) -> String {
             text.push('\n');
         }
     }
-    if text.is_empty() {
-        text
-    } else {
-        format!("Flaky:\n{text}")
+    match text.as_str() {
+        "" => text,
+        _ => format!("Flaky:\n{text}"),
     }
 }
 
