@@ -171,18 +171,13 @@ async fn devices(asked: Vec<String>, config: &Config, context: &Context) -> Vec<
         });
         return named.collect();
     }
-    let mut devices: Vec<_> = PHONES
-        .iter()
-        .map(|name| format!("virtual:{name}"))
-        .collect();
+    let mut devices = PHONES.map(|name| format!("virtual:{name}")).to_vec();
     prepare_browsers(config, context).await;
     match wiring::web::lacking(config) {
         None => devices.push("web/desktop".to_owned()),
         Some(lacking) => {
-            render::say(&format!(
-                "{}; the virtual phones run without it",
-                lacking.why
-            ));
+            let why = lacking.why;
+            render::say(&format!("{why}; the virtual phones run without it"));
             render::say(&format!("hint: {}", lacking.remedy));
         }
     }

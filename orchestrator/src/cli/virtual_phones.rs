@@ -83,21 +83,15 @@ enum Profile {
 /// `packtrain virtual`.
 pub(crate) fn run(args: VirtualArgs, context: &Context) -> Result<Exit, CliError> {
     let VirtualCommand::Up(args) = args.command;
-    let configured = context
-        .config(Flags::default())?
-        .config
-        .devices
-        .simulated
-        .unwrap_or_default();
-    let neither = args.android.is_none()
-        && args.ios.is_none()
-        && configured.android == 0
-        && configured.ios == 0;
+    let config = context.config(Flags::default())?.config;
+    let mut configured = config.devices.simulated.unwrap_or_default();
+    let is_asked = args.android.or(args.ios).is_some();
+    if !is_asked && configured.android == 0 && configured.ios == 0 {
+        (configured.android, configured.ios) = (1, 1);
+    }
     let settings = VirtualSettings {
-        android: args
-            .android
-            .unwrap_or(if neither { 1 } else { configured.android }),
-        ios: args.ios.unwrap_or(if neither { 1 } else { configured.ios }),
+        android: args.android.unwrap_or(configured.android),
+        ios: args.ios.unwrap_or(configured.ios),
         app: args.app.or(configured.app),
         faults: args.faults.or(configured.faults),
         seed: args.seed.unwrap_or(configured.seed),
@@ -159,11 +153,8 @@ async fn up(
         }
         Format::Text => {
             for phone in fleet.android() {
-                let (name, model) = (phone.device().name(), phone.model());
-                render::out(&format!(
-                    "{name} ({model}): adb connect {}",
-                    phone.address()
-                ));
+                let (name, model, at) = (phone.device().name(), phone.model(), phone.address());
+                render::out(&format!("{name} ({model}): adb connect {at}"));
             }
             for phone in fleet.ios() {
                 let (name, model) = (phone.device().name(), phone.model());
@@ -181,8 +172,7 @@ async fn up(
     let iphones = fleet.ios().iter().map(|phone| phone.device());
     for phone in androids.chain(iphones) {
         for (what, times) in phone.unhandled() {
-            let what: String = what.chars().take(100).collect();
-            let name = phone.name();
+            let (name, what) = (phone.name(), what.chars().take(100).collect::<String>());
             render::say(&format!(
                 "{name} does not support a request made {times}×: {what:?}"
             ));
