@@ -15,7 +15,7 @@ use packtrain_compare::runs::{Approved, Baselines, Entry, Stored};
 use packtrain_model::screen::ScreenTree;
 use serde::{Deserialize, Serialize};
 
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::run_files;
 
 /// The file of a step.
@@ -56,8 +56,7 @@ impl Kept {
     fn folder(&self, trail: &str) -> Result<PathBuf, String> {
         let path = Path::new(trail);
         let outside = || format!("{trail} lies outside of {}", self.root.display());
-        let goes_up = path.components().any(|part| part == Component::ParentDir);
-        if goes_up {
+        if path.components().any(|part| part == Component::ParentDir) {
             return Err(outside());
         }
         let path = self.root.join(path);
@@ -68,10 +67,8 @@ impl Kept {
                 "trail {trail} not found here; the folder where the run began has it"
             ));
         };
-        let real = |path: &Path| {
-            path.canonicalize()
-                .map_err(|error| format!("{trail}: {error}"))
-        };
+        let said = |error: std::io::Error| format!("{trail}: {error}");
+        let real = |path: &Path| path.canonicalize().map_err(said);
         let parent = real(parent)?;
         if !parent.starts_with(real(&self.root)?) {
             return Err(outside());
@@ -98,10 +95,8 @@ impl Kept {
 
     fn approved(&mut self, trail: &str, step: &str, key: &str) -> Result<Option<Approved>, String> {
         let folder = self.folder(trail)?.join(step);
-        let Some(entry) = self
-            .step(&folder)?
-            .and_then(|step| step.screens.get(key).cloned())
-        else {
+        let step = self.step(&folder)?;
+        let Some(entry) = step.and_then(|step| step.screens.get(key).cloned()) else {
             return Ok(None);
         };
         let there = |path: &Path| content(path)?.ok_or_else(|| said(path, &"is not there"));
@@ -137,22 +132,18 @@ impl Kept {
     /// Writes a baseline.
     pub(crate) fn write(&mut self, approval: &Approval) -> Result<(), CliError> {
         let folder = self.place(approval).map_err(CliError::infrastructure)?;
-        let refused = |path: &Path, error: &dyn std::error::Error| {
-            CliError::infrastructure(format!("cannot write {}", path.display())).because(error)
-        };
-        fs::create_dir_all(&folder).map_err(|error| refused(&folder, &error))?;
+        let refused = format!("cannot write {}", folder.display());
+        fs::create_dir_all(&folder).or_infrastructure(&refused)?;
         let (key, file) = (&approval.key, folder.join(FILE));
         let put = |path: PathBuf, bytes: &[u8]| {
             no_link(&path).map_err(CliError::infrastructure)?;
-            run_files::replace(&path, bytes).map_err(|error| refused(&path, &error))
+            run_files::replace(&path, bytes)
+                .or_infrastructure(format_args!("cannot write {}", path.display()))
         };
-        let webp = approval
-            .picture
-            .to_webp()
-            .map_err(|error| refused(&folder, &error))?;
+        let webp = approval.picture.to_webp().or_infrastructure(&refused)?;
         put(folder.join(format!("{key}.webp")), &webp)?;
         if let Some(tree) = &approval.tree {
-            let json = lines(tree).map_err(|error| refused(&folder, &error))?;
+            let json = lines(tree).or_infrastructure(&refused)?;
             put(folder.join(format!("{key}.json")), json.as_bytes())?;
         }
         // What says that they are there comes last.
@@ -218,28 +209,26 @@ impl Kept {
 
     /// Removes a baseline; of a step, too, when that was its last one.
     pub(crate) fn remove(&mut self, stale: &Stale) -> Result<(), CliError> {
-        let failed = |error: &dyn std::error::Error| {
-            CliError::infrastructure(format!("cannot remove {}", stale.path().display()))
-                .because(error)
-        };
-        let mut step = read_step(&stale.folder)
-            .map_err(CliError::infrastructure)?
-            .unwrap_or_default();
+        let known = read_step(&stale.folder).map_err(CliError::infrastructure)?;
+        let mut step = known.unwrap_or_default();
         step.screens.remove(&stale.key);
-        let remove = |path: &Path| match fs::remove_file(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(&error)),
+        let remove = |name: &str| match fs::remove_file(stale.folder.join(name)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             Ok(()) | Err(_) => Ok(()),
         };
-        let file = stale.folder.join(FILE);
-        if step.screens.is_empty() {
-            remove(&file)?;
-        } else {
-            fs::write(&file, pretty(&step)).map_err(|error| failed(&error))?;
-        }
-        if is_plain(&stale.key) {
-            remove(&stale.folder.join(format!("{}.webp", stale.key)))?;
-            remove(&stale.folder.join(format!("{}.json", stale.key)))?;
-        }
+        let remove_all = || {
+            if step.screens.is_empty() {
+                remove(FILE)?;
+            } else {
+                fs::write(stale.folder.join(FILE), pretty(&step))?;
+            }
+            if is_plain(&stale.key) {
+                remove(&format!("{}.webp", stale.key))?;
+                remove(&format!("{}.json", stale.key))?;
+            }
+            Ok::<_, std::io::Error>(())
+        };
+        remove_all().or_infrastructure(format_args!("cannot remove {}", stale.path().display()))?;
         // What somebody else put there stays.
         let _ = fs::remove_dir(&stale.folder);
         self.read.remove(&stale.folder);
@@ -282,10 +271,10 @@ fn read_step(folder: &Path) -> Result<Option<Step>, String> {
     let step: Step = serde_json::from_slice(&bytes).map_err(|error| said(&path, &error))?;
     match step.schema_version {
         SCHEMA_VERSION => Ok(Some(step)),
-        other => {
-            let odd = format!("has version {other}, and this program reads 1");
-            Err(said(&path, &odd))
-        }
+        other => Err(said(
+            &path,
+            &format_args!("has version {other}, and this program reads 1"),
+        )),
     }
 }
 

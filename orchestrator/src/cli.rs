@@ -35,7 +35,7 @@ use packtrain_config::{ConfigError, Flags, Loaded, Sources};
 use packtrain_model::Exit;
 
 use crate::daemon::wire::ProjectKey;
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 pub(crate) use crate::render::Format;
 use crate::render::{self, Color};
 use crate::workplace::{Workspace, refused};
@@ -270,9 +270,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 fn dispatch(cli: Cli) -> Result<Exit, CliError> {
-    let working_directory = std::env::current_dir().map_err(|error| {
-        CliError::infrastructure("cannot find the working directory").because(&error)
-    })?;
+    let working_directory =
+        std::env::current_dir().or_infrastructure("cannot find the working directory")?;
     let context = Context {
         color: cli.color,
         working_directory,

@@ -3,7 +3,6 @@
 mod files;
 mod follow;
 mod page;
-mod sink;
 
 use std::io;
 use std::path::Path;
@@ -11,9 +10,9 @@ use std::sync::Arc;
 
 use packtrain_door::door::{Door, Policy, Serving};
 use packtrain_engine::Sink;
+use packtrain_model::Entry;
 
 pub(crate) use self::follow::Followed;
-use self::sink::Follow;
 
 /// The report, up as long as this lives.
 pub(crate) struct LiveReport {
@@ -47,9 +46,9 @@ impl LiveReport {
         &self.url
     }
 
-    /// What the journal tells of each event.
+    /// What the journal tells of each event, once it has it.
     pub(crate) fn sink(&self) -> Box<dyn Sink> {
-        Box::new(Follow::new(Arc::clone(&self.run)))
+        Box::new(Follow(Arc::clone(&self.run)))
     }
 
     /// The run it shows.
@@ -62,5 +61,24 @@ impl LiveReport {
         self.run.end(None);
         self.run.left().await;
         self.serving.close().await;
+    }
+}
+
+/// Tells the live report that there is more.
+struct Follow(Arc<Followed>);
+
+impl Sink for Follow {
+    fn name(&self) -> &'static str {
+        "live report"
+    }
+
+    fn on_event(&mut self, _: &Entry) -> Result<(), String> {
+        self.0.more();
+        Ok(())
+    }
+
+    fn on_dropped(&mut self, _: u64) -> Result<(), String> {
+        self.0.more();
+        Ok(())
     }
 }

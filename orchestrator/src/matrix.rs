@@ -98,14 +98,14 @@ pub fn check_values(loaded: &Loaded) -> Vec<Diagnostic> {
             }
         };
         for (axis, values) in &matrix.axes.0 {
-            values
-                .iter()
-                .for_each(|one| check(&["axes", axis], axis, &one.value));
+            for one in values {
+                check(&["axes", axis], axis, &one.value);
+            }
         }
         for (index, row) in matrix.add.iter().enumerate() {
-            let index = index.to_string();
-            row.iter()
-                .for_each(|(axis, value)| check(&["add", &index, axis], axis, value));
+            for (axis, value) in row {
+                check(&["add", &index.to_string(), axis], axis, value);
+            }
         }
     }
     found
@@ -120,11 +120,10 @@ pub fn named<'a>(config: &'a Config, name: &str) -> Result<&'a packtrain_config:
         let unknown = CliError::misuse(format!("unknown matrix `{name}`"));
         let names: Vec<_> = config.matrices.keys().map(String::as_str).collect();
         let meant = did_you_mean(name, names.iter().copied());
-        unknown.hint(meant.unwrap_or_else(|| match names.is_empty() {
-            true => {
-                "define it under `matrices` in packtrain.yaml; docs/matrix.md shows how".to_owned()
-            }
-            false => format!("available: {}", names.join(", ")),
+        let define = "define it under `matrices` in packtrain.yaml; docs/matrix.md shows how";
+        unknown.hint(meant.unwrap_or_else(|| match names.join(", ").as_str() {
+            "" => define.to_owned(),
+            names => format!("available: {names}"),
         }))
     })
 }
@@ -140,11 +139,8 @@ pub fn names(config: &Config, trail: &Trail) -> Vec<String> {
     for matrix in config.matrices.values().chain(&inline(trail)) {
         for (axis, values) in &matrix.axes.0 {
             names.push(format!("axis.{axis}"));
-            names.extend(
-                values
-                    .iter()
-                    .flat_map(|value| value.settings.memory.keys().cloned()),
-            );
+            let remembered = values.iter().flat_map(|value| value.settings.memory.keys());
+            names.extend(remembered.cloned());
         }
     }
     names
@@ -195,13 +191,11 @@ pub fn expand(
             refuse_value(&matrix, axis, value, &place(part))?;
         }
     }
-    let mut exclude = Vec::new();
-    for (index, row) in matrix.exclude.iter().enumerate() {
-        let pattern = pattern(row).map_err(|wrong| {
-            CliError::misuse(format!("{}: {wrong}", place(&format!("exclude.{index}"))))
-        })?;
-        exclude.push(pattern);
-    }
+    let exclude = matrix.exclude.iter().enumerate().map(|(index, row)| {
+        let refused = |wrong| format!("{}: {wrong}", place(&format!("exclude.{index}")));
+        pattern(row).map_err(|wrong| CliError::misuse(refused(wrong)))
+    });
+    let exclude = exclude.collect::<Result<Vec<_>, _>>()?;
     for (index, expected) in matrix.expect.iter().enumerate() {
         refuse_odd(expected, &place(&format!("expect.{index}")))?;
     }
@@ -223,29 +217,23 @@ pub fn expand(
     if !wanted.cells.is_empty() {
         cells = chosen(&request, &cells, &reference, &wanted.cells)?;
     }
-    let limit = matrix.limit as usize;
-    if cells.len() > limit {
-        let message = format!(
-            "{} configurations are more than the limit of {limit}",
-            cells.len()
-        );
+    let (limit, count) = (matrix.limit as usize, cells.len());
+    if count > limit {
+        let message = format!("{count} configurations are more than the limit of {limit}");
         return Err(CliError::misuse(message).hint(format!(
             "`cover: pairs` needs fewer; `limit` in {} may be higher",
             if name.is_empty() { "the matrix" } else { name }
         )));
     }
-    let reference = if cells.contains(&reference) {
-        reference
-    } else {
-        cells.first().cloned().unwrap_or_default()
-    };
+    let reference = Some(reference).filter(|one| cells.contains(one));
+    let reference = reference.or_else(|| cells.first().cloned());
     Ok(Matrix {
         meanings: meanings(&matrix),
         summary: MatrixSummary {
             name: name.to_owned(),
             axes,
             cells,
-            reference,
+            reference: reference.unwrap_or_default(),
             cover: matrix.cover.word().to_owned(),
             excluded: u32::try_from(covered.excluded).unwrap_or(u32::MAX),
             unreachable: covered.unreachable,
@@ -271,9 +259,8 @@ fn refuse_value(
     }
     let values = matrix.axes.0.iter().find(|(name, _)| name == axis);
     let values = values.map_or(&[][..], |(_, values)| values);
-    let says_more = values
-        .iter()
-        .any(|known| known.settings != ValueSettings::default());
+    let plain = ValueSettings::default();
+    let says_more = values.iter().any(|known| known.settings != plain);
     if says_more && !values.iter().any(|known| known.value == value) {
         let message = format!("{place}: unknown value {axis}={value}");
         let values: Vec<_> = values.iter().map(|known| known.value.as_str()).collect();
@@ -291,15 +278,14 @@ fn refuse_odd(expected: &packtrain_config::Expectation, place: &str) -> Result<(
         let odd = CliError::misuse(format!("{place} matches every difference"));
         return Err(odd.hint("add when, step, kind, role or name"));
     }
-    if let Some(kind) = &expected.kind {
-        let known = serde_json::from_value::<ItemKind>(kind.as_str().into());
-        if known.is_err() {
-            let odd = CliError::misuse(format!("{place}.kind: invalid kind `{kind}`"));
-            return Err(odd.hint(
-                "expected one of missing, added, name, value, state, order, out_of_view, into_view, \
-                 untranslated, raw_key, matches",
-            ));
-        }
+    if let Some(kind) = &expected.kind
+        && serde_json::from_value::<ItemKind>(kind.as_str().into()).is_err()
+    {
+        let odd = CliError::misuse(format!("{place}.kind: invalid kind `{kind}`"));
+        return Err(odd.hint(
+            "expected one of missing, added, name, value, state, order, out_of_view, into_view, \
+             untranslated, raw_key, matches",
+        ));
     }
     if let Some(Err(error)) = expected.name.as_deref().map(regex::Regex::new) {
         return Err(CliError::misuse(format!("{place}.name: {error}")));
@@ -332,16 +318,14 @@ fn axes(
                 return Err(CliError::misuse(format!("{place}: {why}")).hinted(meant));
             }
         }
-        let numbers = values
-            .iter()
-            .all(|value| value.value.parse::<f64>().is_ok());
+        let is_number = |value: &AxisValue| value.value.parse::<f64>().is_ok();
         axes.push(Axis {
             name: name.clone(),
             values: values.iter().map(|value| value.value.clone()).collect(),
             ordered: match known.map(|known| known.values) {
                 Some(AxisValues::Number | AxisValues::Size) => true,
                 Some(_) => false,
-                None => numbers,
+                None => values.iter().all(is_number),
             },
         });
     }
@@ -424,35 +408,28 @@ fn chosen(
     let mut chosen: Vec<Cell> = Vec::new();
     for text in wanted {
         let mut values = BTreeMap::new();
-        for part in text
-            .split(',')
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-        {
+        let parts = text.split(',').map(str::trim);
+        for part in parts.filter(|part| !part.is_empty()) {
             let Some((axis, value)) = part.split_once('=') else {
                 return Err(CliError::misuse(format!("invalid --cell `{text}`"))
                     .hint("expected AXIS=VALUE,AXIS=VALUE"));
             };
             let Some(known) = axes.iter().find(|known| known.name == axis) else {
                 let names: Vec<_> = axes.iter().map(|axis| axis.name.as_str()).collect();
-                return Err(
-                    CliError::misuse(format!("`--cell {text}`: unknown axis `{axis}`"))
-                        .hint(format!("available: {}", names.join(", "))),
-                );
+                let message = format!("`--cell {text}`: unknown axis `{axis}`");
+                let hint = format!("available: {}", names.join(", "));
+                return Err(CliError::misuse(message).hint(hint));
             };
             if !known.values.iter().any(|known| known == value) {
                 let values = known.values.join(", ");
-                return Err(CliError::misuse(format!(
-                    "`--cell {text}`: {axis} is never `{value}`"
-                ))
-                .hint(format!("available: {values}")));
+                let message = format!("`--cell {text}`: {axis} is never `{value}`");
+                return Err(CliError::misuse(message).hint(format!("available: {values}")));
             }
             values.insert(axis.to_owned(), value.to_owned());
         }
         let holds = |cell: &&Cell| {
-            values
-                .iter()
-                .all(|(axis, value)| cell.0.get(axis) == Some(value))
+            let mut values = values.iter();
+            values.all(|(axis, value)| cell.0.get(axis) == Some(value))
         };
         let mut found: Vec<_> = cells.iter().filter(holds).cloned().collect();
         if found.is_empty() {

@@ -52,16 +52,13 @@ fn open(what: OsString) -> Result<(), String> {
 
 /// The commands that may open it, the first that can does.
 fn commands(browsers: &str) -> Vec<String> {
-    let system = match cfg!(target_os = "macos") {
-        true => "open",
-        false => "xdg-open",
-    };
+    let is_mac = cfg!(target_os = "macos");
     let given = browsers.split(':').map(str::trim);
-    let given: Vec<_> = given.filter(|given| !given.is_empty()).collect();
-    match given.is_empty() {
-        true => vec![system.to_owned()],
-        false => given.into_iter().map(str::to_owned).collect(),
+    let mut given: Vec<_> = given.filter(|given| !given.is_empty()).collect();
+    if given.is_empty() {
+        given.push(if is_mac { "open" } else { "xdg-open" });
     }
+    given.into_iter().map(str::to_owned).collect()
 }
 
 /// A command with what it opens: where it has `%s`, or behind it.

@@ -10,7 +10,7 @@ use packtrain_report::console::{self, Layout, ReportLink};
 use packtrain_report::{HtmlOptions, JunitOptions, RunView};
 
 use crate::baselines::of_run;
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::run_files::{file, replace};
 
 /// Copies that somebody asked for.
@@ -99,9 +99,6 @@ impl Written {
 pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     let (view, torn) = read(folder)?;
     let mut warnings: Vec<String> = torn.into_iter().collect();
-    let failed = |what: &str, error: &dyn std::error::Error| {
-        CliError::infrastructure(format!("cannot write the {what} report")).because(error)
-    };
     let baselines = of_run::compare(&view, folder);
     let files = &mut |path: &str| file(folder, path);
     let comparison = packtrain_report::comparison::compare_beside(&view, baselines, files);
@@ -122,63 +119,49 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
             run_folder: Some(as_found_from(file, folder)),
         };
         packtrain_report::junit(&view, &comparison, &options)
-            .map_err(|error| failed("JUnit", &error))
-    };
-    let inline_limit = match wanted.single_file {
-        true => u64::MAX,
-        false => HtmlOptions::default().inline_limit,
+            .or_infrastructure("cannot write the JUnit report")
     };
     let html = |artifact_root| {
-        let options = HtmlOptions {
-            inline_limit,
+        let mut options = HtmlOptions {
             artifact_root,
-            live: false,
+            ..HtmlOptions::default()
         };
+        if wanted.single_file {
+            options.inline_limit = u64::MAX;
+        }
         let files = &mut |path: &str| file(folder, path);
         packtrain_report::html(&view, &comparison, &options, files)
-            .map_err(|error| failed("HTML", &error))
+            .or_infrastructure("cannot write the HTML report")
     };
+    let markdown = || packtrain_report::markdown(&view, &comparison);
     // One after the other, so that no two of them are in memory.
     if !wanted.only {
         keep("html", "report.html", &html(String::new())?);
         keep("junit", "junit.xml", &junit(&folder.join("junit.xml"))?);
-        let json =
-            packtrain_report::json(&view, &comparison).map_err(|error| failed("JSON", &error))?;
+        let json = packtrain_report::json(&view, &comparison)
+            .or_infrastructure("cannot write the JSON report")?;
         keep("json", "report.json", &json);
         let text = serde_json::to_string_pretty(&comparison)
-            .map_err(|error| failed("comparison", &error))?;
+            .or_infrastructure("cannot write the comparison report")?;
         keep("comparison", "comparison.json", &text);
     }
     let copies = [
-        wanted
-            .junit
-            .as_ref()
-            .map(|path| junit(path).and_then(|junit| copy(path, &junit))),
-        wanted
-            .html
-            .as_ref()
-            .map(|path| html(root_from(path, folder)).and_then(|html| copy(path, &html))),
-        wanted
-            .summary
-            .as_ref()
-            .map(|path| copy(path, &packtrain_report::markdown(&view, &comparison))),
+        (wanted.junit.as_ref()).map(|path| copy(path, &junit(path)?)),
+        (wanted.html.as_ref()).map(|path| copy(path, &html(root_from(path, folder))?)),
+        (wanted.summary.as_ref()).map(|path| copy(path, &markdown())),
     ];
     let copied = copies.into_iter().flatten().fold(Ok(()), Result::and);
     let named = crate::ci::summary_file().filter(|_| wanted.for_ci);
     if let Some(file) = named.filter(|file| wanted.summary.as_ref() != Some(file))
-        && let Err(error) =
-            crate::ci::append(&file, &packtrain_report::markdown(&view, &comparison))
+        && let Err(error) = crate::ci::append(&file, &markdown())
     {
         warnings.push(format!("{}: {error}", file.display()));
     }
-    let annotations = match wanted.for_ci {
-        true => crate::ci::annotations(&view, &comparison),
-        false => Vec::new(),
-    };
+    let annotations = (wanted.for_ci).then(|| crate::ci::annotations(&view, &comparison));
     let own = links.iter().find(|link| link.kind == "html");
     let html = own.map(|link| PathBuf::from(&link.path));
     Ok(Written {
-        annotations,
+        annotations: annotations.unwrap_or_default(),
         comparison,
         baselines,
         html: html.or_else(|| wanted.html.clone().filter(|_| copied.is_ok())),
@@ -194,20 +177,15 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
 /// # Errors
 /// When the journal cannot be read.
 pub(crate) fn read(folder: &Path) -> Result<(RunView, Option<String>), CliError> {
-    let unreadable = |error: &dyn std::error::Error| {
-        CliError::infrastructure("cannot read the run's journal").because(error)
-    };
-    let mut reader = JournalReader::open(folder).map_err(|error| unreadable(&error))?;
-    let mut failure = None;
+    let unreadable = "cannot read the run's journal";
+    let mut reader = JournalReader::open(folder).or_infrastructure(unreadable)?;
+    let mut failure = Ok(());
     let entries = reader.by_ref().map_while(|entry| {
-        entry
-            .map_err(|error| failure = Some(unreadable(&error)))
-            .ok()
+        let entry = entry.or_infrastructure(unreadable);
+        entry.map_err(|error| failure = Err(error)).ok()
     });
     let view = RunView::from_events(entries);
-    if let Some(failure) = failure {
-        return Err(failure);
-    }
+    failure?;
     let torn = reader.torn().map(|torn| {
         format!(
             "{}:{}: the last line was cut off and is left out",
@@ -219,17 +197,12 @@ pub(crate) fn read(folder: &Path) -> Result<(RunView, Option<String>), CliError>
 }
 
 fn copy(path: &Path, content: &str) -> Result<(), CliError> {
-    if let Some(folder) = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            CliError::infrastructure(format!("cannot create {}", folder.display())).because(&error)
-        })?;
+    let folder = path.parent();
+    if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)
+            .or_infrastructure(format_args!("cannot create {}", folder.display()))?;
     }
-    put(path, content).map_err(|error| {
-        CliError::infrastructure(format!("cannot write {}", path.display())).because(&error)
-    })
+    put(path, content).or_infrastructure(format_args!("cannot write {}", path.display()))
 }
 
 /// Writes a file whole or not at all. What is there and no plain file, a device, a pipe or a link,

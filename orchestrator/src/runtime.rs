@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use actix_rt::System;
 
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::shutdown::{Interrupts, kill_descendants};
 
 /// How long calls that cannot be cancelled, such as the look-up of a host's name, hold up the end.
@@ -31,7 +31,7 @@ pub fn block_on_stoppable<T>(
         .enable_all()
         .thread_stack_size(STACK_BYTES)
         .build()
-        .map_err(|error| CliError::infrastructure("cannot start the runtime").because(&error))?;
+        .or_infrastructure("cannot start the runtime")?;
     let runtime = Arc::new(runtime);
     let shared = Arc::clone(&runtime);
     let answer = System::with_tokio_rt(move || shared).block_on(work(interrupts));

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 pub use self::descendants::kill_descendants;
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 
 /// How long reports of what there is may take after the second signal.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -66,9 +66,7 @@ impl Interrupts {
                 .spawn(move || listening.count(signals))?;
             Ok(())
         };
-        start().map_err(|error| {
-            CliError::infrastructure("cannot listen for signals").because(&error)
-        })?;
+        start().or_infrastructure("cannot listen for signals")?;
         Ok(interrupts)
     }
 

@@ -14,6 +14,7 @@ pub use expected::{Expectation, NameMatch, Place};
 pub use text::Texts;
 
 pub(crate) use items::{in_view, out_of_order, stands_by_itself};
+pub(crate) use pairs::{equal, unique};
 pub(crate) use text::{has_words, is_raw_key};
 
 /// A screen made ready to be aligned with others.
@@ -41,42 +42,26 @@ pub struct Alignment {
 impl<'a> Prepared<'a> {
     /// Makes a screen ready.
     pub fn new(tree: &'a ScreenTree, texts: &Texts) -> Self {
+        let nodes = || tree.nodes.iter();
         let mut open: Vec<usize> = Vec::new();
-        let parents = tree
-            .nodes
-            .iter()
-            .enumerate()
-            .map(|(place, node)| {
-                while open
-                    .last()
-                    .is_some_and(|parent| tree.nodes[*parent].depth >= node.depth)
-                {
-                    open.pop();
-                }
-                let parent = open.last().copied();
-                open.push(place);
-                parent
-            })
-            .collect();
+        let parents = nodes().enumerate().map(|(place, node)| {
+            open.truncate(open.partition_point(|parent| tree.nodes[*parent].depth < node.depth));
+            let parent = open.last().copied();
+            open.push(place);
+            parent
+        });
+        let names = nodes().map(|node| texts.normal(&node.name));
+        let values = nodes().map(|node| node.value.as_ref().map(|value| texts.normal(value)));
+        let exact = nodes().map(|node| {
+            let value = node.value.as_ref().map(|value| texts.exact(value));
+            (texts.exact(&node.name), value)
+        });
         Self {
             tree,
-            names: tree
-                .nodes
-                .iter()
-                .map(|node| texts.normal(&node.name))
-                .collect(),
-            values: tree
-                .nodes
-                .iter()
-                .map(|node| node.value.as_ref().map(|value| texts.normal(value)))
-                .collect(),
-            exact: (tree.nodes.iter())
-                .map(|node| {
-                    let value = node.value.as_ref().map(|value| texts.exact(value));
-                    (texts.exact(&node.name), value)
-                })
-                .collect(),
-            parents,
+            names: names.collect(),
+            values: values.collect(),
+            exact: exact.collect(),
+            parents: parents.collect(),
         }
     }
 

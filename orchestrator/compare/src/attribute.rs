@@ -102,22 +102,19 @@ impl Table {
     /// Judges what several sets of cells have in common. The more there are to judge, the smaller
     /// each one's chance has to be; equal sets, and those too small for any answer, do not count.
     pub fn judge(&self, sets: &[(ClusterKind, Vec<CellVerdict>)]) -> Vec<Finding> {
-        let sets: Vec<_> = sets
-            .iter()
-            .map(|(kind, standings)| (*kind, self.sorted(standings)))
-            .collect();
+        let sets = sets.iter();
+        let sets = sets.map(|(kind, standings)| (*kind, self.sorted(standings)));
+        let sets: Vec<_> = sets.collect();
         let mut testable: Vec<(f64, &Vec<CellVerdict>)> = Vec::new();
-        let searched: Vec<Searched> = sets
-            .iter()
-            .map(|(_, standings)| {
-                let searched = Searched::new(self, standings);
-                let known = testable.iter().any(|(_, other)| *other == standings);
-                if searched.least_chance() < GATE && !known {
-                    testable.push((searched.chance(), standings));
-                }
-                searched
-            })
-            .collect();
+        let mut searched = Vec::new();
+        for (_, standings) in &sets {
+            let found = Searched::new(self, standings);
+            let known = testable.iter().any(|(_, other)| *other == standings);
+            if found.least_chance() < GATE && !known {
+                testable.push((found.chance(), standings));
+            }
+            searched.push(found);
+        }
         // Holm's procedure: the least probable has to pass against all, the next against the rest.
         testable.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         let mut factors: Vec<(f64, &Vec<CellVerdict>)> = Vec::new();
@@ -128,14 +125,13 @@ impl Table {
             let factor = if failed { f64::INFINITY } else { factor };
             factors.push((factor, standings));
         }
-        sets.iter()
-            .zip(searched)
-            .map(|((kind, standings), searched)| {
-                let known = factors.iter().find(|(_, other)| *other == standings);
-                let factor = known.map_or(1.0, |(factor, _)| *factor);
-                self.finding(*kind, &searched, factor)
-            })
-            .collect()
+        let sets = sets.iter().zip(searched);
+        let findings = sets.map(|((kind, standings), searched)| {
+            let known = factors.iter().find(|(_, other)| *other == standings);
+            let factor = known.map_or(1.0, |(factor, _)| *factor);
+            self.finding(*kind, &searched, factor)
+        });
+        findings.collect()
     }
 
     fn finding(&self, kind: ClusterKind, searched: &Searched, factor: f64) -> Finding {
@@ -208,16 +204,16 @@ impl Table {
                 // Another cell's value of that axis, from a cell where the condition does not hold.
                 let known = self.literals.iter().find(|l| l.is(literal))?;
                 let cells = self.cells.iter().enumerate();
-                let value = cells
-                    .filter(|(cell, _)| !known.bits.contains(*cell))
-                    .filter_map(|(_, values)| values.get(axis))
-                    .filter(|value| Some(*value) != base.get(axis))
-                    .min();
+                let others = cells.filter(|(cell, _)| !known.bits.contains(*cell));
+                let values = others.filter_map(|(_, values)| values.get(axis));
+                let value = values.filter(|value| Some(*value) != base.get(axis)).min();
                 if let Some(value) = value {
-                    let axes = self.names.iter().filter(|name| name.is_axis);
-                    let mut cell: BTreeMap<String, String> = axes
-                        .filter_map(|name| Some((name.name.clone(), base.get(&name.name)?.clone())))
-                        .collect();
+                    let mut cell = base.clone();
+                    let is_axis = |name: &String| {
+                        let mut names = self.names.iter();
+                        names.any(|one| one.is_axis && one.name == *name)
+                    };
+                    cell.retain(|name, _| is_axis(name));
                     cell.insert(axis.to_owned(), value.clone());
                     return Some(cell);
                 }
@@ -228,11 +224,11 @@ impl Table {
 
     /// The axis a fact follows from.
     fn axis_of(&self, fact: &str) -> Option<&str> {
-        let axes = || self.names.iter().filter(|name| name.is_axis);
-        axes()
-            .find(|axis| axis.name == fact)
-            .or_else(|| axes().find(|axis| literals::family(&axis.name) == literals::family(fact)))
-            .map(|axis| axis.name.as_str())
+        let axes = self.names.iter().filter(|name| name.is_axis);
+        let mut axes = axes.map(|axis| axis.name.as_str());
+        let mut kin = axes.clone();
+        axes.find(|axis| *axis == fact)
+            .or_else(|| kin.find(|axis| literals::family(axis) == literals::family(fact)))
     }
 }
 
@@ -364,21 +360,15 @@ impl Searched {
         let mut readings = vec![Vec::new()];
         for group in &part.groups {
             let choices = &self.groups[*group].members;
-            readings = readings
-                .into_iter()
-                .flat_map(|reading: Vec<usize>| {
-                    choices.iter().filter_map(move |choice| {
-                        let family = |place: usize| &table.literals[place].family;
-                        let taken = reading
-                            .iter()
-                            .any(|other| family(*other) == family(*choice));
-                        let mut longer = reading.clone();
-                        longer.push(*choice);
-                        (!taken).then_some(longer)
-                    })
+            let longer = readings.into_iter().flat_map(|reading: Vec<usize>| {
+                choices.iter().filter_map(move |choice| {
+                    let family = |place: usize| &table.literals[place].family;
+                    let mut others = reading.iter();
+                    let taken = others.any(|other| family(*other) == family(*choice));
+                    (!taken).then(|| [reading.as_slice(), &[*choice]].concat())
                 })
-                .take(MAX_ALTERNATIVES)
-                .collect();
+            });
+            readings = longer.take(MAX_ALTERNATIVES).collect();
         }
         let told = |reading: Vec<usize>| {
             let literals = reading.iter().map(|place| &table.literals[*place]);

@@ -67,24 +67,25 @@ pub fn compare(run: &Run, pictures: &mut dyn Pictures) -> Comparison {
 fn facts(run: &Run) -> Vec<Axis> {
     let mut facts: Vec<Axis> = Vec::new();
     for (name, value) in run.cells.iter().flat_map(|cell| &cell.facts) {
-        match facts.iter_mut().find(|fact| fact.name == *name) {
-            Some(fact) if fact.values.contains(value) => (),
-            Some(fact) => fact.values.push(value.clone()),
-            None => facts.push(Axis {
+        let place = facts.iter().position(|fact| fact.name == *name);
+        let fact = match place {
+            Some(place) => &mut facts[place],
+            None => facts.push_mut(Axis {
                 name: name.clone(),
-                values: vec![value.clone()],
+                values: Vec::new(),
                 ordered: false,
             }),
+        };
+        if !fact.values.contains(value) {
+            fact.values.push(value.clone());
         }
     }
+    let rank = |value: &str| order::rank(value).unwrap_or(f64::MAX);
     for fact in &mut facts {
         fact.ordered = order::is_ordered(&fact.values);
-        fact.values.sort_by(|one, other| {
-            let rank = |value: &str| order::rank(value).unwrap_or(f64::MAX);
-            rank(one)
-                .total_cmp(&rank(other))
-                .then_with(|| one.cmp(other))
-        });
+        fact.values.sort();
+        fact.values
+            .sort_by(|one, other| rank(one).total_cmp(&rank(other)));
     }
     facts.sort_by(|one, other| one.name.cmp(&other.name));
     facts

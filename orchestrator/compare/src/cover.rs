@@ -188,28 +188,22 @@ pub fn cover(request: &Request) -> Result<Cells, CoverError> {
 /// The reference with a value for each axis.
 fn reference(request: &Request) -> Result<Cell, CoverError> {
     let mut whole = BTreeMap::new();
-    for axis in &request.axes {
-        let repeated = || CoverError::Repeated {
-            axis: axis.name.clone(),
-        };
-        let Some(first) = axis.values.first() else {
-            let axis = axis.name.clone();
+    for Axis { name, values, .. } in &request.axes {
+        let axis = name.clone();
+        let Some(first) = values.first() else {
             return Err(CoverError::NoValues { axis });
         };
-        if axis.values.iter().collect::<BTreeSet<_>>().len() < axis.values.len() {
-            return Err(repeated());
-        }
-        if whole.insert(axis.name.clone(), first.clone()).is_some() {
-            return Err(repeated());
+        let distinct: BTreeSet<_> = values.iter().collect();
+        let is_known = whole.insert(name.clone(), first.clone()).is_some();
+        if is_known || distinct.len() < values.len() {
+            return Err(CoverError::Repeated { axis });
         }
     }
     for (name, value) in &request.reference.0 {
         let known = request.axes.iter().find(|axis| axis.name == *name);
         if !known.is_some_and(|axis| axis.values.contains(value)) {
-            return Err(CoverError::UnknownReference {
-                axis: name.clone(),
-                value: value.clone(),
-            });
+            let (axis, value) = (name.clone(), value.clone());
+            return Err(CoverError::UnknownReference { axis, value });
         }
         whole.insert(name.clone(), value.clone());
     }
@@ -228,10 +222,8 @@ fn all(space: &Space, start: &[usize]) -> Result<Vec<Vec<usize>>, CoverError> {
             rows.push(row.clone());
         }
         // Count up, the last axis fastest.
-        let Some(place) = (0..row.len())
-            .rev()
-            .find(|&place| row[place] + 1 < space.values(place))
-        else {
+        let mut places = (0..row.len()).rev();
+        let Some(place) = places.find(|&place| row[place] + 1 < space.values(place)) else {
             return Ok(rows);
         };
         row[place] += 1;

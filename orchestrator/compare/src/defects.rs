@@ -20,20 +20,17 @@ pub fn of(tree: &ScreenTree) -> Vec<Defect> {
 
 /// `button "Buy"`, as reports name an element.
 pub fn named(node: &ScreenNode) -> String {
-    if node.name.is_empty() {
-        node.role.clone()
-    } else {
-        format!("{} \"{}\"", node.role, node.name)
+    match node.name.as_str() {
+        "" => node.role.clone(),
+        name => format!("{} \"{name}\"", node.role),
     }
 }
 
 /// A defect as a sentence: `button "Buy" overlaps link "Help"`.
 pub fn sentence(defect: &Defect) -> String {
-    let Defect { kind, element, .. } = defect;
-    match &defect.other {
-        Some(other) => format!("{element} {} {other}", kind.words()),
-        None => format!("{element} {}", kind.words()),
-    }
+    let other = defect.other.iter().map(|other| format!(" {other}"));
+    let other: String = other.collect();
+    format!("{} {}{other}", defect.element, defect.kind.words())
 }
 
 fn crossings(tree: &ScreenTree) -> Vec<Defect> {
@@ -70,14 +67,10 @@ fn crossings(tree: &ScreenTree) -> Vec<Defect> {
 }
 
 fn overlaps(tree: &ScreenTree) -> Vec<Defect> {
-    let elements: Vec<(usize, &ScreenNode, [i32; 4])> = tree
-        .nodes
-        .iter()
-        .enumerate()
-        .filter(|(_, node)| is_actionable(&node.role))
-        .filter_map(|(place, node)| Some((place, node, node.bounds?)))
-        .take(MAX_ELEMENTS)
-        .collect();
+    let elements = tree.nodes.iter().enumerate();
+    let elements = elements.filter(|(_, node)| is_actionable(&node.role));
+    let elements = elements.filter_map(|(place, node)| Some((place, node, node.bounds?)));
+    let elements: Vec<(usize, &ScreenNode, [i32; 4])> = elements.take(MAX_ELEMENTS).collect();
     let mut defects = Vec::new();
     for (index, (place, one, at)) in elements.iter().enumerate() {
         for (other_place, other, with) in &elements[index + 1..] {
@@ -106,9 +99,8 @@ fn overlaps(tree: &ScreenTree) -> Vec<Defect> {
 /// Whether a later node is below an earlier one in the tree.
 fn is_below(tree: &ScreenTree, place: usize, later: usize) -> bool {
     let depth = tree.nodes[place].depth;
-    tree.nodes[place + 1..=later]
-        .iter()
-        .all(|node| node.depth > depth)
+    let mut between = tree.nodes[place + 1..=later].iter();
+    between.all(|node| node.depth > depth)
 }
 
 fn holds(outer: [i32; 4], inner: [i32; 4]) -> bool {

@@ -64,14 +64,19 @@ impl Clause {
         Self::new(count, (String::new(), 0))
     }
 
+    fn sentence(count: String, detail: (String, usize)) -> Self {
+        Self {
+            is_sentence: true,
+            ..Self::new(count, detail)
+        }
+    }
+
     /// With a detail of so many characters at most; a pattern that nothing is said of has none.
     fn text(&self, most: usize) -> String {
         let detail = cut(&self.detail, most);
         let first = self.detail.split(' ').next();
-        let joint = match first.is_some_and(|word| PREPOSITIONS.contains(&word)) {
-            true => " ",
-            false => ": ",
-        };
+        let is_said = first.is_some_and(|word| PREPOSITIONS.contains(&word));
+        let joint = if is_said { " " } else { ": " };
         match detail.as_str() {
             "" => self.count.clone(),
             detail => format!("{}{joint}{detail}{}", self.count, self.others),
@@ -175,11 +180,12 @@ impl HeadlineInput<'_> {
             (true, true) => format!("None of {settled} {word}"),
             _ => format!("{count} not {word}"),
         };
-        let [lost, unrecorded] = [
-            (OutcomeKind::Infrastructure, "tested"),
-            (OutcomeKind::NeedsAgent, "recorded"),
-        ]
-        .map(|(kind, word)| Some(none(self.count(kind), word)).filter(|_| self.count(kind) > 0));
+        let some = |kind, word| {
+            let count = self.count(kind);
+            (count > 0).then(|| none(count, word))
+        };
+        let lost = some(OutcomeKind::Infrastructure, "tested");
+        let unrecorded = some(OutcomeKind::NeedsAgent, "recorded");
         clauses.extend(lost.map(|count| Clause::new(count, self.lost())));
         clauses.extend(unrecorded.map(|count| Clause::new(count, (self.unrecorded(), 0))));
         clauses.extend((failed > 0 && !attempts.is_empty()).then(flaky));
@@ -211,9 +217,9 @@ impl HeadlineInput<'_> {
         for cluster in clusters.filter(|cluster| cluster.kind == ClusterKind::Failure) {
             let of = cluster.occurrences.iter();
             let of = of.filter(|one| failed.contains(&one.session));
-            let steps: BTreeSet<u32> = of.clone().map(|one| one.step).collect();
+            let (sessions, steps): (BTreeSet<usize>, BTreeSet<u32>) =
+                of.map(|one| (one.session, one.step)).unzip();
             let step = steps.first().copied().filter(|_| steps.len() == 1);
-            let sessions: BTreeSet<usize> = of.map(|one| one.session).collect();
             let sessions = Vec::from_iter(sessions);
             left.retain(|at| !sessions.contains(at));
             let told = self.where_and_what(&sessions, step, &cluster.place, &cluster.title);
@@ -247,13 +253,14 @@ impl HeadlineInput<'_> {
         }
         let trails = sessions.iter().map(|at| self.run.sessions[*at].trail);
         let trails: BTreeSet<usize> = trails.collect();
-        let mut words = Vec::new();
-        if let (Some(trail), 1, 2..) = (trails.first(), trails.len(), self.run.trails.len()) {
-            words.push(cut(&self.title(*trail), LONGEST_TITLE));
-        }
-        if let (Some(cell), 1, 2..) = (cells.first(), cells.len(), self.run.cells.len()) {
-            words.push(self.label(*cell));
-        }
+        let only = |of: &BTreeSet<usize>, all: usize| {
+            let first = of.first().copied();
+            first.filter(|_| of.len() == 1 && all > 1)
+        };
+        let trail = only(&trails, self.run.trails.len());
+        let cell = only(&cells, self.run.cells.len());
+        let mut words = Vec::from_iter(trail.map(|at| cut(&self.title(at), LONGEST_TITLE)));
+        words.extend(cell.map(|cell| self.label(cell)));
         words.extend(step.map(|number| match number {
             0 => "trailhead".to_owned(),
             number => format!("step {number}"),
@@ -285,15 +292,11 @@ impl HeadlineInput<'_> {
                 _ => String::new(),
             };
             let why = plain(&first.why);
+            // A name of several words is set off.
+            let set_off = if name.contains(", ") { ":" } else { "" };
             let told = match self.last_step(sessions[0]).filter(|_| is_device) {
-                // A name of several words is set off.
-                Some(step) => {
-                    let name = name.clone() + if name.contains(", ") { ":" } else { "" };
-                    match step {
-                        0 => format!("{name} lost at the trailhead"),
-                        step => format!("{name} lost at step {step}"),
-                    }
-                }
+                Some(0) => format!("{name}{set_off} lost at the trailhead"),
+                Some(step) => format!("{name}{set_off} lost at step {step}"),
                 None if name.is_empty() || self.run.cells.len() < 2 => why,
                 None => format!("{name}: {why}"),
             };
@@ -371,27 +374,17 @@ impl HeadlineInput<'_> {
             Some(only) if kinds.len() == 1 => only,
             Some(_) => "finding",
         };
-        let open = if detail.is_empty() {
-            "unexplained "
-        } else {
-            ""
-        };
-        let word = format!("{open}{word}");
+        let is_open = detail.is_empty();
+        let word = format!("{}{word}", if is_open { "unexplained " } else { "" });
         let count = counted(told.len(), &word, &format!("{word}s"));
-        Some(Clause {
-            is_sentence: true,
-            ..Clause::new(count, (detail, told.len() - 1))
-        })
+        Some(Clause::sentence(count, (detail, told.len() - 1)))
     }
 
     fn unlike_approved(&self) -> Option<Clause> {
         let unlike = &self.run.unlike_approved;
         let first = plain(unlike.first()?);
         let count = counted(unlike.len(), "screen is", "screens are") + " not as approved";
-        Some(Clause {
-            is_sentence: true,
-            ..Clause::new(count, (first, unlike.len() - 1))
-        })
+        Some(Clause::sentence(count, (first, unlike.len() - 1)))
     }
 
     fn cells_of(&self, sessions: &[usize]) -> BTreeSet<usize> {
@@ -409,9 +402,8 @@ impl HeadlineInput<'_> {
 
     fn label(&self, cell: usize) -> String {
         let label = self.cells.get(cell).map(|cell| plain(&cell.label));
-        label
-            .filter(|label| !label.is_empty())
-            .unwrap_or_else(|| self.device(cell))
+        let label = label.filter(|label| !label.is_empty());
+        label.unwrap_or_else(|| self.device(cell))
     }
 
     fn device(&self, cell: usize) -> String {
@@ -482,9 +474,8 @@ pub fn is_unruly(c: char) -> bool {
 /// A foreign text as words on a line, without quotes around names and without its full stop.
 fn plain(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    let line = line
-        .replace(is_unruly, " ")
-        .replace(['"', '“', '”', '`'], "");
+    let line = line.replace(is_unruly, " ");
+    let line = line.replace(['"', '“', '”', '`'], "");
     let words: Vec<&str> = line.split_whitespace().collect();
     words.join(" ").trim_end_matches('.').to_owned()
 }
@@ -495,10 +486,7 @@ fn cut(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     let kept: String = text.chars().take(most.saturating_sub(1)).collect();
-    let kept = match kept.rsplit_once(' ') {
-        Some((words, _)) => words,
-        None => &kept,
-    };
+    let kept = kept.rsplit_once(' ').map_or(&*kept, |(words, _)| words);
     match kept.trim_end_matches([' ', ',', ':', ';', '.']) {
         "" => String::new(),
         kept => format!("{kept}…"),

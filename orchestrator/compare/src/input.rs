@@ -182,8 +182,6 @@ pub struct Step {
     pub console: Vec<String>,
     /// Requests that failed.
     pub failed_requests: Vec<FailedRequest>,
-    /// How many elements each selector matched.
-    pub matched: Vec<(String, u32)>,
     /// Roles and names of the elements that its recording uses.
     pub uses: Vec<(String, String)>,
 }
@@ -274,31 +272,25 @@ impl Commands {
     /// The command that runs a trail on a device in a cell and nothing else.
     pub fn run(&self, path: &str, device: Option<&str>, cell: &BTreeMap<String, String>) -> String {
         let inside = path.strip_prefix(&self.folder);
-        let path = inside
-            .and_then(|path| path.strip_prefix('/'))
-            .unwrap_or(path);
-        let mut words = vec!["packtrain".to_owned(), "run".to_owned(), quoted(path)];
+        let inside = inside.and_then(|path| path.strip_prefix('/'));
+        let mut line = format!("packtrain run {}", quoted(inside.unwrap_or(path)));
+        let mut add = |flag: &str, value: &str| line += &format!(" {flag} {}", quoted(value));
         if let Some(device) = device {
-            words.extend(["-d".to_owned(), quoted(&self.chosen_by(device))]);
+            add("-d", &self.chosen_by(device));
         }
         let values = cell.iter().map(|(axis, value)| format!("{axis}={value}"));
         let values: Vec<_> = values.collect();
+        if let MatrixSource::Named(name) = &self.matrix
+            && !values.is_empty()
+        {
+            add("--matrix", name);
+        }
         match &self.matrix {
             _ if values.is_empty() => {}
-            MatrixSource::Axes => words.extend(
-                values
-                    .iter()
-                    .flat_map(|value| ["--axis".to_owned(), quoted(value)]),
-            ),
-            MatrixSource::Named(name) => {
-                words.extend(["--matrix".to_owned(), quoted(name)]);
-                words.extend(["--cell".to_owned(), quoted(&values.join(","))]);
-            }
-            MatrixSource::Trail => {
-                words.extend(["--cell".to_owned(), quoted(&values.join(","))]);
-            }
+            MatrixSource::Axes => values.iter().for_each(|value| add("--axis", value)),
+            MatrixSource::Named(_) | MatrixSource::Trail => add("--cell", &values.join(",")),
         }
-        words.join(" ")
+        line
     }
 
     /// What `-d` takes for a device: a new virtual phone is started, and a further context of a web

@@ -25,12 +25,9 @@ pub fn screen(snapshot: &Snapshot) -> ScreenTree {
         hidden: Vec::new(),
         nodes: Vec::new(),
     };
-    for root in snapshot.tree.nodes().iter().zip(0..) {
-        if let (node, place) = root
-            && node.parent.is_none()
-        {
-            add(&snapshot.tree, NodeId(place), &mut screen);
-        }
+    let nodes = snapshot.tree.nodes().iter().zip(0..);
+    for (_, place) in nodes.filter(|(node, _)| node.parent.is_none()) {
+        add(&snapshot.tree, NodeId(place), &mut screen);
     }
     screen
 }
@@ -116,10 +113,9 @@ fn add(tree: &Tree, root: NodeId, screen: &mut ScreenTree) {
 fn text_below(tree: &Tree, id: NodeId) -> (String, bool) {
     let mut texts: Vec<String> = Vec::new();
     for below in tree.descendants(id) {
-        let Some(node) = tree.get(NodeId(below)) else {
-            continue;
-        };
-        let Reading::Keep(kept) = Reading::of(&node.detail, false) else {
+        let read = tree.get(NodeId(below));
+        let read = read.map(|node| Reading::of(&node.detail, false));
+        let Some(Reading::Keep(kept)) = read else {
             continue;
         };
         match kept.role.as_str() {
@@ -136,30 +132,18 @@ fn text_below(tree: &Tree, id: NodeId) -> (String, bool) {
 
 /// Whether a person can act on elements of a role.
 pub fn is_actionable(role: &str) -> bool {
-    matches!(
-        role,
-        "button"
-            | "link"
-            | "textbox"
-            | "combobox"
-            | "checkbox"
-            | "radio"
-            | "switch"
-            | "slider"
-            | "tab"
-            | "menuitem"
-            | "option"
-    )
+    const ROLES: [&str; 11] = [
+        "button", "link", "textbox", "combobox", "checkbox", "radio", "switch", "slider", "tab",
+        "menuitem", "option",
+    ];
+    ROLES.contains(&role)
 }
 
 /// Whether an element without a name says something: a person can act on it, or it holds others in a
 /// way that matters.
 fn stands_unnamed(role: &str) -> bool {
-    is_actionable(role)
-        || matches!(
-            role,
-            "dialog" | "list" | "table" | "scroller" | "progressbar"
-        )
+    let others = ["dialog", "list", "table", "scroller", "progressbar"];
+    is_actionable(role) || others.contains(&role)
 }
 
 fn cut(text: &str) -> String {

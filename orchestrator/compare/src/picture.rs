@@ -94,10 +94,8 @@ impl Picture {
 
     /// Whether the size is that of the pixels.
     fn is_whole(&self) -> bool {
-        (self.width as usize)
-            .checked_mul(self.height as usize)
-            .and_then(|pixels| pixels.checked_mul(4))
-            == Some(self.rgba.len())
+        let pixels = u64::from(self.width) * u64::from(self.height);
+        pixels.checked_mul(4) == u64::try_from(self.rgba.len()).ok()
     }
 
     /// The picture with rectangles painted over.
@@ -139,17 +137,12 @@ fn unmasked(was: &Picture, is: &Picture) -> Difference {
     if changed.count == 0 {
         return Difference::None;
     }
+    let pixels = changed.count;
     if let Some((by, at)) = shift::find(was, is, &changed) {
-        return Difference::Shifted {
-            by,
-            pixels: changed.count,
-            at,
-        };
+        return Difference::Shifted { by, pixels, at };
     }
-    Difference::Changed {
-        pixels: changed.count,
-        areas: boxes::areas(was, is, &changed),
-    }
+    let areas = boxes::areas(was, is, &changed);
+    Difference::Changed { pixels, areas }
 }
 
 #[cfg(test)]

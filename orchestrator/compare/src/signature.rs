@@ -107,11 +107,8 @@ pub(crate) fn title(message: &str) -> (String, bool) {
             return (cut(&title, MAX_TITLE).into_owned(), true);
         }
         // `link "Reports" is hidden by CSS`
-        let clause = rest
-            .split([';', ',', '(', ':'])
-            .next()
-            .unwrap_or_default()
-            .trim();
+        let clause = rest.split([';', ',', '(', ':']).next();
+        let clause = clause.unwrap_or_default().trim();
         if clause.starts_with("is ") && clause.chars().count() < 40 {
             return (format!("{element} {}", clause.trim_end_matches('.')), true);
         }
@@ -145,15 +142,10 @@ fn only_element(line: &str) -> Option<(String, &str)> {
         return None;
     }
     let role = before.split_whitespace().next_back().unwrap_or_default();
-    let is_role = is_actionable(role)
-        || matches!(
-            role,
-            "heading" | "dialog" | "image" | "text" | "listitem" | "cell" | "row"
-        );
-    let role = if is_role {
-        format!("{role} ")
-    } else {
-        String::new()
-    };
-    Some((format!("{role}\"{quoted}\""), rest))
+    let others = [
+        "heading", "dialog", "image", "text", "listitem", "cell", "row",
+    ];
+    let is_role = is_actionable(role) || others.contains(&role);
+    let (role, space) = if is_role { (role, " ") } else { ("", "") };
+    Some((format!("{role}{space}\"{quoted}\""), rest))
 }

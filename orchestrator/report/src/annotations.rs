@@ -23,16 +23,12 @@ pub fn annotations(
     let mut lines = Vec::new();
     let names = Names::of(view, comparison);
     for trail in &view.trails {
-        let problems = Problem::of(trail, comparison);
-        let told = problems.iter();
-        lines.extend(told.map(|problem| error(trail, problem, &names, place)));
+        let problems = Problem::of(trail, comparison).into_iter();
+        lines.extend(problems.map(|problem| error(trail, &problem, &names, place)));
     }
     for (trail, session) in view.sessions().filter(|(_, session)| session.flaky) {
-        let message = format!(
-            "passed on attempt {} on {}",
-            session.attempts.len(),
-            names.get(session)
-        );
+        let (attempts, name) = (session.attempts.len(), names.get(session));
+        let message = format!("passed on attempt {attempts} on {name}");
         let title = format!("{} is flaky", trail.summary.title);
         let file = place(&trail.summary.path);
         lines.push(command("warning", &file, None, &title, &message));

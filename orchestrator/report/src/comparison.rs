@@ -16,6 +16,7 @@ use packtrain_model::screen::ScreenTree;
 use packtrain_model::{Expected, Outcome};
 use regex::Regex;
 
+use crate::mark::Mark;
 use crate::reported::Reported;
 use crate::view::{CallView, RunView, SessionView, Status, StepView, TrailView};
 
@@ -35,15 +36,11 @@ pub fn compare_beside(
 ) -> Comparison {
     let (mut run, pictures) = input(view, files);
     let changes = baselines.iter().flat_map(|compared| &compared.changes);
-    let screens: BTreeMap<_, _> = changes
-        .filter(|change| change.fails)
-        .map(|change| ((change.session.as_str(), change.step), change.title.clone()))
-        .collect();
+    let screens = changes.filter(|change| change.fails);
+    let screens = screens.map(|one| ((one.session.as_str(), one.step), one.title.clone()));
+    let screens: BTreeMap<_, _> = screens.collect();
     run.unlike_approved = screens.into_values().collect();
-    let mut bytes = |digest: &str| {
-        let path = pictures.get(digest)?;
-        files(path)
-    };
+    let mut bytes = |digest: &str| files(pictures.get(digest)?);
     let mut comparison = packtrain_compare::compare::compare(&run, &mut bytes);
     comparison.baselines = baselines;
     comparison
@@ -133,12 +130,11 @@ impl Reading<'_, '_> {
         let picture = steps.iter().find_map(|step| step.picture.as_ref());
         let scale = picture.map(|picture| picture.scale);
         let cell = self.cell(session, screen, scale);
-        let earlier = session.flaky.then(|| {
-            let mut attempts = session.attempts.iter().rev().skip(1);
-            let bad =
-                attempts.find_map(|attempt| Some((attempt.number.0, attempt.first_bad_step()?)));
-            bad.map(|(attempt, step)| EarlierFailure {
-                attempt,
+        let mut attempts = session.earlier().rev().filter(|_| session.flaky);
+        let earlier = attempts.find_map(|attempt| {
+            let step = attempt.first_bad_step()?;
+            Some(EarlierFailure {
+                attempt: attempt.number.0,
                 step: step.step.0,
                 message: step.status.message().unwrap_or_default(),
             })
@@ -151,7 +147,7 @@ impl Reading<'_, '_> {
             outcome: outcome(&session.status),
             why: session.status.message().unwrap_or_default(),
             blame: session.status.blame(),
-            earlier: earlier.flatten(),
+            earlier,
             steps,
             memory: memory.into_iter().flatten().collect(),
         }
@@ -196,18 +192,13 @@ impl Reading<'_, '_> {
                 _ => String::new(),
             },
             duration_ms: u64::try_from(step.duration.as_millis()).unwrap_or(u64::MAX),
-            began_ms: step
-                .started
-                .and_then(|began| u64::try_from(began.timestamp_millis()).ok()),
+            began_ms: (step.started).and_then(|at| u64::try_from(at.timestamp_millis()).ok()),
             is_unreadable: recorded.is_some() && tree.is_none(),
             tree,
             picture,
-            defects: observed
-                .map(|seen| seen.defects.clone())
-                .unwrap_or_default(),
+            defects: observed.map_or_else(Vec::new, |seen| seen.defects.clone()),
             console,
             failed_requests,
-            matched: step.calls.iter().filter_map(matched).collect(),
             uses: step.calls.iter().filter_map(used).collect(),
         }
     }
@@ -224,35 +215,31 @@ impl Reading<'_, '_> {
         let mut cells = self.cells.iter();
         let known = cells.position(|cell| cell.device == device && cell.values == *values);
         let engine = engine(session);
-        let facts = session.info.as_ref();
-        let facts = facts.map(|info| facts_of(info, &engine, values, screen));
+        let info = session.info.as_ref();
+        let facts = info.map(|info| facts_of(info, &engine, values, screen));
         let facts = facts.unwrap_or_default();
         let key = visual_key(&facts, values, screen, scale);
         let seen = (screen.is_some(), scale.is_some());
         let name = person_calls(session, &device);
-        match known {
-            Some(known) => {
-                // Another trail may have seen what this one did not get to.
-                if self.seen[known] < seen {
-                    self.seen[known] = seen;
-                    let cell = &mut self.cells[known];
-                    (cell.facts, cell.visual_key, cell.engine) = (facts, key, engine);
-                }
-                known
-            }
-            None => {
-                self.seen.push(seen);
-                self.cells.push(Cell {
-                    device,
-                    name,
-                    values: values.clone(),
-                    facts,
-                    visual_key: key,
-                    engine,
-                });
-                self.cells.len() - 1
-            }
+        let Some(known) = known else {
+            self.seen.push(seen);
+            self.cells.push(Cell {
+                device,
+                name,
+                values: values.clone(),
+                facts,
+                visual_key: key,
+                engine,
+            });
+            return self.cells.len() - 1;
+        };
+        // Another trail may have seen what this one did not get to.
+        if self.seen[known] < seen {
+            self.seen[known] = seen;
+            let cell = &mut self.cells[known];
+            (cell.facts, cell.visual_key, cell.engine) = (facts, key, engine);
         }
+        known
     }
 }
 
@@ -272,24 +259,22 @@ fn person_calls(session: &SessionView, device: &str) -> String {
 /// What draws a session's screens, with its version: a browser that an axis chose, or the device's.
 fn engine(session: &SessionView) -> String {
     let axes = session.last().map(|attempt| attempt.axes.as_slice());
-    let chosen = axes.unwrap_or_default().iter();
-    let chosen = chosen.filter(|axis| axis.axis == "engine" && axis.how.contains(char::is_numeric));
-    let chosen = chosen.map(|axis| axis.how.clone()).next();
-    let info = session.info.as_ref();
-    chosen.unwrap_or_else(|| info.map(|info| info.system.clone()).unwrap_or_default())
+    let mut axes = axes.unwrap_or_default().iter();
+    let chosen = axes.find(|one| one.axis == "engine" && one.how.contains(char::is_numeric));
+    let own = || session.info.as_ref().map(|info| info.system.clone());
+    let chosen = chosen.map(|axis| axis.how.clone());
+    chosen.or_else(own).unwrap_or_default()
 }
 
 fn outcome(status: &Status) -> OutcomeKind {
-    match status {
-        Status::NotRun | Status::Unfinished => OutcomeKind::Unfinished,
-        Status::Ended(outcome) => match outcome {
-            Outcome::Passed => OutcomeKind::Passed,
-            Outcome::Failed(_) => OutcomeKind::Failed,
-            Outcome::Infrastructure { .. } => OutcomeKind::Infrastructure,
-            Outcome::NeedsAgent { .. } => OutcomeKind::NeedsAgent,
-            Outcome::Cancelled { .. } => OutcomeKind::Cancelled,
-            Outcome::Skipped { .. } => OutcomeKind::Skipped,
-        },
+    match Mark::of(status) {
+        Mark::NotRun | Mark::Unfinished => OutcomeKind::Unfinished,
+        Mark::Passed | Mark::Flaky => OutcomeKind::Passed,
+        Mark::Failed => OutcomeKind::Failed,
+        Mark::Infrastructure => OutcomeKind::Infrastructure,
+        Mark::NeedsAgent => OutcomeKind::NeedsAgent,
+        Mark::Cancelled => OutcomeKind::Cancelled,
+        Mark::Skipped => OutcomeKind::Skipped,
     }
 }
 
@@ -367,14 +352,12 @@ fn troubles(reports: &[DeviceEvent], own: &str) -> (Vec<String>, Vec<FailedReque
                 let address = url.split(['?', '#']).next().unwrap_or_default();
                 let (host, path) = parts(address);
                 let why = status.map(|status| status.to_string());
-                let host = (host != own).then(|| host.to_owned());
+                let is_elsewhere = host != own && !own.is_empty();
+                let shown = if is_elsewhere { host } else { "" };
                 requests.push(FailedRequest {
-                    is_elsewhere: host.is_some() && !own.is_empty(),
-                    request: match &host {
-                        Some(host) if !own.is_empty() => format!("{method} {host}/{path}"),
-                        _ => format!("{method} /{path}"),
-                    },
-                    host,
+                    is_elsewhere,
+                    request: format!("{method} {shown}/{path}"),
+                    host: (host != own).then(|| host.to_owned()),
                     is_answered: why.is_some(),
                     why: why.or_else(|| error.clone()).unwrap_or_default(),
                 });
@@ -397,18 +380,12 @@ fn parts(address: &str) -> (&str, &str) {
     rest.split_once('/').unwrap_or((rest, ""))
 }
 
-fn matched(call: &CallView) -> Option<(String, u32)> {
-    let located = call.report.located.as_ref()?;
-    Some((located.by.clone(), located.matched))
-}
-
 /// Role and name of the element that a call used, from what led to it: `role button "Add"`.
 fn used(call: &CallView) -> Option<(String, String)> {
     let by = &call.report.located.as_ref()?.by;
     let name = by.split('"').nth(1)?.to_owned();
-    let role = by
-        .strip_prefix("role ")
-        .and_then(|rest| rest.split(' ').next());
+    let rest = by.strip_prefix("role ");
+    let role = rest.and_then(|rest| rest.split(' ').next());
     Some((role.unwrap_or_default().to_owned(), name))
 }
 

@@ -26,27 +26,23 @@ pub(crate) fn mark(view: &RunView) -> Mark {
 
 /// Whether every session was skipped, and some of them only because their driver is not here.
 pub(crate) fn lacks_a_driver(view: &RunView) -> bool {
+    let mut sessions = view.sessions();
     view.verdict.exit == Exit::Infrastructure
-        && view
-            .sessions()
-            .all(|(_, session)| session.mark() == Mark::Skipped)
+        && sessions.all(|(_, session)| session.mark() == Mark::Skipped)
 }
 
 /// `4 trails × 12 cells`, or devices where there is no matrix; how long it took, what retries cost.
 pub(crate) fn facts(view: &RunView) -> Vec<String> {
-    let cells: BTreeSet<_> = view
+    let cells = view
         .sessions()
-        .filter(|(_, session)| !session.cell.is_empty())
-        .map(|(_, session)| (session.cell_device(), &session.cell.0))
-        .collect();
-    let mut facts = vec![format!(
-        "{} × {}",
-        wording::count(view.trails.len(), "trail", "trails"),
-        match cells.len() {
-            0 => wording::count(devices(view), "device", "devices"),
-            cells => wording::count(cells, "cell", "cells"),
-        },
-    )];
+        .filter(|(_, session)| !session.cell.is_empty());
+    let cells = cells.map(|(_, session)| (session.cell_device(), &session.cell.0));
+    let places = match cells.collect::<BTreeSet<_>>().len() {
+        0 => wording::count(devices(view), "device", "devices"),
+        cells => wording::count(cells, "cell", "cells"),
+    };
+    let trails = wording::count(view.trails.len(), "trail", "trails");
+    let mut facts = vec![format!("{trails} × {places}")];
     if let Some(part) = &view.options.part {
         facts.push(format!("part {}", wording::one_line(part)));
     }
@@ -66,24 +62,23 @@ pub(crate) fn notes(view: &RunView, is_live: bool) -> Vec<String> {
         RunState::CutShort if is_live => notes.push("Running".to_owned()),
         RunState::CutShort => notes.push(match view.unfinished() {
             0 => "The run's end was not recorded.".to_owned(),
-            unfinished => format!(
-                "The run's end was not recorded: it goes on, or was cut short. {} of {} have no \
-                 end.",
-                unfinished,
-                wording::count(view.sessions().count(), "session", "sessions"),
-            ),
+            unfinished => {
+                let all = wording::count(view.sessions().count(), "session", "sessions");
+                format!(
+                    "The run's end was not recorded: it goes on, or was cut short. {unfinished} of \
+                     {all} have no end."
+                )
+            }
         }),
     }
     notes.extend(view.stopped_by.map(|by| wording::stopped(by).to_owned()));
     for broken in &view.broken_sinks {
-        let message = wording::one_line(&broken.message);
-        notes.push(match &broken.unsaved {
-            Some(file) => format!("{} was not saved: {message}", wording::one_line(file)),
-            None => format!(
-                "The {} output broke and is incomplete: {message}",
-                wording::one_line(&broken.sink)
-            ),
-        });
+        let what = match &broken.unsaved {
+            Some(file) => format!("{file} was not saved"),
+            None => format!("The {} output broke and is incomplete", broken.sink),
+        };
+        let note = format!("{what}: {}", broken.message);
+        notes.push(wording::one_line(&note).into_owned());
     }
     notes
 }

@@ -77,15 +77,11 @@ pub fn html(
     environment.add_filter("code", code);
     environment.add_template("page.html", include_str!("html/page.html"))?;
     let safe = |text: String| minijinja::Value::from_safe_string(text);
-    let texts = texts
-        .iter()
-        .map(|text| Ok(safe(script_json(text)?)))
-        .collect::<Result<Vec<_>, serde_json::Error>>()?;
-    let whole = trees
-        .whole
-        .iter()
-        .map(|(digest, tree)| Ok((digest.clone(), safe(script_json(tree)?))))
-        .collect::<Result<Vec<_>, serde_json::Error>>()?;
+    let texts = texts.iter().map(|text| Ok(safe(script_json(text)?)));
+    let texts = texts.collect::<Result<Vec<_>, serde_json::Error>>()?;
+    let whole = trees.whole.iter();
+    let whole = whole.map(|(digest, tree)| Ok((digest.clone(), safe(script_json(tree)?))));
+    let whole = whole.collect::<Result<Vec<_>, serde_json::Error>>()?;
     let template = environment.get_template("page.html")?;
     Ok(template.render(minijinja::context! {
         style => safe(include_str!("html/style.css").to_owned()),

@@ -211,6 +211,7 @@ struct Call<'a> {
 
 impl<'a> Summary<'a> {
     fn of(view: &'a RunView, headline: &'a str, problems: &'a [Vec<Problem>]) -> Self {
+        let trails = view.trails.iter().zip(problems);
         Self {
             schema_version: SUMMARY_SCHEMA_VERSION,
             packtrain: &view.packtrain,
@@ -228,50 +229,37 @@ impl<'a> Summary<'a> {
             options: &view.options,
             broken_sinks: &view.broken_sinks,
             devices: &view.devices,
-            trails: view
-                .trails
-                .iter()
-                .zip(problems)
-                .map(|(trail, problems)| Trail::of(trail, problems))
-                .collect(),
+            trails: trails.map(|(trail, own)| Trail::of(trail, own)).collect(),
         }
     }
 }
 
 impl<'a> Trail<'a> {
     fn of(trail: &'a TrailView, problems: &'a [Problem]) -> Self {
+        let steps = trail.summary.steps.iter().map(|step| TrailStep {
+            step: step.step.0,
+            kind: step.kind,
+            text: &step.text,
+            line: step.line,
+            spread: StepSpread::of(trail, step.step),
+        });
+        let notes = StepNote::of(trail).into_iter().map(|note| Note {
+            step: note.step.0,
+            sessions: ids(trail, &note.sessions),
+            note: note.text,
+        });
+        let problems = problems.iter();
         Self {
             name: &trail.summary.name,
             title: &trail.summary.title,
             path: &trail.summary.path,
             tags: &trail.summary.tags,
             outcome: trail.mark().key(),
-            steps: trail
-                .summary
-                .steps
-                .iter()
-                .map(|step| TrailStep {
-                    step: step.step.0,
-                    kind: step.kind,
-                    text: &step.text,
-                    line: step.line,
-                    spread: StepSpread::of(trail, step.step),
-                })
-                .collect(),
+            steps: steps.collect(),
             sessions: trail.sessions.iter().map(Session::of).collect(),
-            divergences: problems
-                .iter()
-                .map(|problem| Divergence::of(trail, problem))
-                .collect(),
+            divergences: problems.map(|one| Divergence::of(trail, one)).collect(),
             reference: trail.passed().map(|session| &*session.id.0).collect(),
-            notes: StepNote::of(trail)
-                .into_iter()
-                .map(|note| Note {
-                    step: note.step.0,
-                    sessions: ids(trail, &note.sessions),
-                    note: note.text,
-                })
-                .collect(),
+            notes: notes.collect(),
         }
     }
 }
@@ -292,6 +280,9 @@ impl<'a> StepSpread<'a> {
 
 impl<'a> Divergence<'a> {
     fn of(trail: &'a TrailView, problem: &'a Problem) -> Self {
+        let devices = trail.at(&problem.sessions);
+        let devices = devices.filter_map(|session| session.device.as_ref());
+        let place = Some(&*problem.place).filter(|place| !place.is_empty());
         Self {
             letter: &problem.letter,
             outcome: problem.mark.key(),
@@ -301,14 +292,8 @@ impl<'a> Divergence<'a> {
             hint: problem.hint.as_deref(),
             at: problem.at.as_deref(),
             sessions: ids(trail, &problem.sessions),
-            devices: (trail.at(&problem.sessions))
-                .filter_map(|session| session.device.as_ref())
-                .map(ToString::to_string)
-                .collect(),
-            only: (!problem.place.is_empty())
-                .then_some(&*problem.place)
-                .into_iter()
-                .collect(),
+            devices: devices.map(ToString::to_string).collect(),
+            only: place.into_iter().collect(),
         }
     }
 }
@@ -350,18 +335,16 @@ impl<'a> Attempt<'a> {
 
 impl<'a> Step<'a> {
     fn of(step: &'a StepView) -> Self {
+        let recorded = recorded(&step.calls, |call| {
+            let passed = call.status == Status::Ended(Outcome::Passed);
+            (call.depth, call.record, passed)
+        });
         Self {
             step: step.step.0,
             outcome: step.mark().key(),
             duration_ms: millis(step.duration),
             problem: FailureReason::of(&step.status),
-            calls: {
-                let recorded = recorded(&step.calls, |call| {
-                    let passed = call.status == Status::Ended(Outcome::Passed);
-                    (call.depth, call.record, passed)
-                });
-                step.calls.iter().zip(recorded).map(Call::of).collect()
-            },
+            calls: step.calls.iter().zip(recorded).map(Call::of).collect(),
             device_events: &step.reports,
             artifacts: &step.artifacts,
         }
@@ -372,13 +355,10 @@ impl<'a> FailureReason<'a> {
     /// What a status that is an end other than a pass has to say.
     fn of(status: &'a Status) -> Option<Self> {
         let outcome = status.outcome()?;
-        let failure = match outcome {
-            Outcome::Failed(failure) => Some(failure),
-            Outcome::Passed
-            | Outcome::Skipped { .. }
-            | Outcome::NeedsAgent { .. }
-            | Outcome::Infrastructure { .. }
-            | Outcome::Cancelled { .. } => None,
+        let failure = if let Outcome::Failed(failure) = outcome {
+            Some(failure)
+        } else {
+            None
         };
         Some(Self {
             message: outcome.message()?,

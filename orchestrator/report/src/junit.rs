@@ -120,40 +120,28 @@ impl<'a> Writer<'a> {
         let mut suites: Vec<(String, Vec<Case<'_>>)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         for case in self.cases() {
-            let name = self.suite_name(case);
+            let own = self.named_by_device.then(|| case.session.name());
+            let name = own.unwrap_or_else(|| "packtrain".to_owned());
             let place = *places.entry(name.clone()).or_insert_with(|| {
                 suites.push((name, Vec::new()));
                 suites.len() - 1
             });
             suites[place].1.push(case);
         }
+        let suites = suites.iter();
         suites
-            .iter()
             .map(|(name, cases)| self.suite(name, cases))
             .collect()
     }
 
-    fn suite_name(&self, case: Case<'_>) -> String {
-        if self.named_by_device {
-            case.session.name()
-        } else {
-            "packtrain".to_owned()
-        }
-    }
-
     fn suite(&self, name: &str, cases: &[Case<'_>]) -> TestSuite {
         let mut suite = TestSuite::new(name);
-        suite.set_time(
-            cases
-                .iter()
-                .map(|case| case.session.total_duration())
-                .sum::<Duration>(),
-        );
-        let first = cases
+        let took = cases.iter().map(|case| case.session.total_duration());
+        suite.set_time(took.sum::<Duration>());
+        let starts = cases
             .iter()
-            .filter_map(|case| case.session.attempts.first()?.started)
-            .min();
-        if let Some(started) = first {
+            .filter_map(|one| one.session.attempts.first()?.started);
+        if let Some(started) = starts.min() {
             suite.set_timestamp(started);
         }
         suite.add_property(("packtrain.run", self.view.run.0.as_str()));
@@ -176,35 +164,25 @@ impl<'a> Writer<'a> {
         let device = session.name();
         let title = &trail.summary.title;
         // A configuration is part of the plan, whatever device it lands on.
-        let name = if self.named_by_device {
-            format!("{title} [{device}]")
-        } else {
-            let name = match session.cell.is_empty() {
-                true => title.clone(),
-                false => format!("{title} [{}]", session.cell),
-            };
-            numbered(name, session.repeat)
+        let name = match (self.named_by_device, session.cell.is_empty()) {
+            (true, _) => format!("{title} [{device}]"),
+            (false, true) => numbered(title.clone(), session.repeat),
+            (false, false) => numbered(format!("{title} [{}]", session.cell), session.repeat),
         };
         let mut xml = TestCase::new(name, self.status(case));
+        let file = relative(self.here(), &trail.summary.path);
         // Two trails of one name, in two folders, are distinguished by their paths.
         let named_alike = |other: &&TrailView| other.summary.name == trail.summary.name;
-        let class = if self.view.trails.iter().filter(named_alike).count() > 1 {
-            &relative(self.here(), &trail.summary.path)
-        } else {
-            &trail.summary.name
-        };
+        let is_alone = self.view.trails.iter().filter(named_alike).count() < 2;
+        let class = if is_alone { &trail.summary.name } else { &file };
         // A dot would make Jenkins see a package where there is none.
         let class = class.replace('.', "_");
-        xml.set_classname(if self.named_by_device {
-            format!("{}.{class}", device.replace('.', "_"))
-        } else {
-            class
-        });
+        let suite = (self.named_by_device).then(|| device.replace('.', "_") + ".");
+        xml.set_classname(suite.unwrap_or_default() + &class);
         xml.set_time(session.last().map_or(Duration::ZERO, |last| last.duration));
         if let Some(started) = session.last().and_then(|last| last.started) {
             xml.set_timestamp(started);
         }
-        let file = relative(self.here(), &trail.summary.path);
         xml.extra.insert("file".into(), file.into());
         xml.add_property(("packtrain.session", session.id.0.as_str()));
         xml.add_property(("packtrain.device", session.device_name().as_str()));
@@ -212,11 +190,9 @@ impl<'a> Writer<'a> {
         if let Some(repeat) = session.repeat {
             xml.add_property(("packtrain.repeat", repeat.to_string().as_str()));
         }
-        if session.attempts.len() > 1 {
-            xml.add_property((
-                "packtrain.attempts",
-                session.attempts.len().to_string().as_str(),
-            ));
+        let attempts = session.attempts.len();
+        if attempts > 1 {
+            xml.add_property(("packtrain.attempts", attempts.to_string().as_str()));
         }
         if !trail.summary.tags.is_empty() {
             xml.add_property(("packtrain.tags", trail.summary.tags.join(",").as_str()));
@@ -242,13 +218,11 @@ impl<'a> Writer<'a> {
         if let Some(message) = message(trail, session.last(), &session.status) {
             xml.set_message(message);
         }
-        let mut description = session
+        let described = session
             .last()
-            .map(|last| description(trail, last, self.here()))
-            .unwrap_or_default();
-        if let Some(others) = self.others(case) {
-            description.push_str(&others);
-        }
+            .map(|last| description(trail, last, self.here()));
+        let mut description = described.unwrap_or_default();
+        description.extend(self.others(case));
         if !description.is_empty() {
             xml.set_description(description);
         }
@@ -348,19 +322,18 @@ enum End {
 
 /// A failure is the app's or the trail's; an error says that the result is unknown.
 fn end(status: &Status) -> End {
+    let (failure, error) = (NonSuccessKind::Failure, NonSuccessKind::Error);
     match status {
-        Status::NotRun | Status::Unfinished => End::NonSuccess(NonSuccessKind::Error),
+        Status::NotRun | Status::Unfinished => End::NonSuccess(error),
         Status::Ended(outcome) => match outcome {
             Outcome::Passed => End::Success,
             Outcome::Skipped { .. } => End::Skipped,
-            Outcome::Failed(_) | Outcome::NeedsAgent { .. } => {
-                End::NonSuccess(NonSuccessKind::Failure)
-            }
-            Outcome::Infrastructure { .. } => End::NonSuccess(NonSuccessKind::Error),
+            Outcome::Failed(_) | Outcome::NeedsAgent { .. } => End::NonSuccess(failure),
+            Outcome::Infrastructure { .. } => End::NonSuccess(error),
             Outcome::Cancelled { by } => match by {
                 CancelCause::FailFast => End::Skipped,
-                CancelCause::TimeLimit => End::NonSuccess(NonSuccessKind::Failure),
-                CancelCause::Interrupt => End::NonSuccess(NonSuccessKind::Error),
+                CancelCause::TimeLimit => End::NonSuccess(failure),
+                CancelCause::Interrupt => End::NonSuccess(error),
             },
         },
     }

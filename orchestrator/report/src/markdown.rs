@@ -38,11 +38,11 @@ pub fn markdown(view: &RunView, comparison: &Comparison) -> String {
         }
         text.push('\n');
     }
-    let mut problems = Vec::new();
-    for &trail in &trails {
+    let problems = trails.iter().flat_map(|trail| {
         let own = Problem::of(trail, comparison).into_iter();
-        problems.extend(own.map(|problem| (trail, problem)));
-    }
+        own.map(move |problem| (*trail, problem))
+    });
+    let problems: Vec<_> = problems.collect();
     let names = Names::of(view, comparison);
     for (trail, problem) in problems.iter().take(MOST_PROBLEMS) {
         text.push_str(&told(view, trail, problem, &names));
@@ -59,22 +59,14 @@ pub fn markdown(view: &RunView, comparison: &Comparison) -> String {
 fn row(trail: &TrailView) -> String {
     let counts = Mark::counts(Mark::ALL, &trail.sessions);
     let counted = counts.map(|(mark, count)| format!("{} {}", mark.sign(), mark.counted(count)));
-    format!(
-        "| {} | {} |\n",
-        escaped(&trail.summary.title),
-        counted.collect::<Vec<_>>().join(", ")
-    )
+    let counted = counted.collect::<Vec<_>>().join(", ");
+    format!("| {} | {counted} |\n", escaped(&trail.summary.title))
 }
 
 fn told(view: &RunView, trail: &TrailView, problem: &Problem, names: &Names<'_>) -> String {
-    let who = problem.who(trail);
-    let mut text = format!(
-        "- **{}** {} {} {}",
-        escaped(&trail.summary.title),
-        problem.mark.sign(),
-        problem.what(),
-        escaped(&who)
-    );
+    let (title, who) = (escaped(&trail.summary.title), escaped(&problem.who(trail)));
+    let (sign, what) = (problem.mark.sign(), problem.what());
+    let mut text = format!("- **{title}** {sign} {what} {who}");
     text.truncate(text.trim_end().len());
     if let Some(message) = &problem.message {
         let message = wording::one_line(message);

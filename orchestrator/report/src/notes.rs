@@ -1,8 +1,6 @@
 //! What the calls of a trail noticed, each once over all its devices: an element that was
 //! ambiguous, a reference in place of a selector, a template left as is.
 
-use std::collections::BTreeMap;
-
 use packtrain_model::StepIndex;
 
 use crate::view::{SessionView, TrailView};
@@ -22,23 +20,29 @@ pub struct StepNote {
 impl StepNote {
     /// The notes of the attempts that count, in the order of the steps.
     pub fn of(trail: &TrailView) -> Vec<Self> {
-        let mut notes: BTreeMap<StepIndex, Vec<Self>> = BTreeMap::new();
+        let mut notes: Vec<Self> = Vec::new();
         for (position, session) in trail.sessions.iter().enumerate() {
-            for step in session.last().iter().flat_map(|attempt| &attempt.steps) {
-                for text in step.notes() {
-                    let notes = notes.entry(step.step).or_default();
-                    match notes.iter_mut().find(|note| note.text == text) {
-                        Some(note) => note.sessions.push(position),
-                        None => notes.push(Self {
-                            step: step.step,
-                            text: text.to_owned(),
-                            sessions: vec![position],
-                        }),
-                    }
+            let steps = session
+                .last()
+                .into_iter()
+                .flat_map(|attempt| &attempt.steps);
+            for (step, text) in steps.flat_map(|own| own.notes().into_iter().map(|n| (own.step, n)))
+            {
+                let known = notes
+                    .iter_mut()
+                    .find(|one| one.step == step && one.text == text);
+                match known {
+                    Some(note) => note.sessions.push(position),
+                    None => notes.push(Self {
+                        step,
+                        text: text.to_owned(),
+                        sessions: vec![position],
+                    }),
                 }
             }
         }
-        notes.into_values().flatten().collect()
+        notes.sort_by_key(|note| note.step);
+        notes
     }
 
     /// Which of the trail's devices: `on web/desktop`, `on 2 of 6 devices`; empty for all of them.

@@ -62,14 +62,9 @@ impl Problem {
 
     /// What is wrong with a session, behind what makes it the same as that of another.
     fn of_one(at: usize, session: &SessionView, comparison: &Comparison) -> Option<(String, Self)> {
-        match session.mark() {
-            Mark::Failed | Mark::Infrastructure | Mark::NeedsAgent => {}
-            Mark::Unfinished
-            | Mark::Cancelled
-            | Mark::Flaky
-            | Mark::NotRun
-            | Mark::Skipped
-            | Mark::Passed => return None,
+        let is_bad = |mark| matches!(mark, Mark::Failed | Mark::Infrastructure | Mark::NeedsAgent);
+        if !is_bad(session.mark()) {
+            return None;
         }
         // A step that broke says it best; a session that broke between steps says it itself.
         let bad = session.last().and_then(|attempt| attempt.first_bad_step());
@@ -128,10 +123,10 @@ impl Problem {
             some if some == all => format!("on all {all} {ones}"),
             some => format!("on {some} of {all} {ones}"),
         };
-        match some < 2 || some == all || self.place.is_empty() {
-            true => who,
-            false => format!("{who}, {}", wording::one_line(&self.place)),
+        if some < 2 || some == all || self.place.is_empty() {
+            return who;
         }
+        format!("{who}, {}", wording::one_line(&self.place))
     }
 
     /// The first of its sessions.

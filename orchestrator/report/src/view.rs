@@ -205,9 +205,8 @@ impl RunView {
 
     /// How many sessions have no end.
     pub fn unfinished(&self) -> usize {
-        self.sessions()
-            .filter(|(_, session)| !matches!(session.status, Status::Ended(_)))
-            .count()
+        let open = |(_, one): &(_, &SessionView)| !matches!(one.status, Status::Ended(_));
+        self.sessions().filter(open).count()
     }
 
     /// What all attempts before the last ones took together.
@@ -218,21 +217,16 @@ impl RunView {
 
     /// The mark of the whole run.
     pub fn mark(&self) -> Mark {
-        self.sessions()
-            .map(|(_, session)| session.mark())
-            .min()
-            .unwrap_or(Mark::NotRun)
+        let marks = self.sessions().map(|(_, session)| session.mark());
+        marks.min().unwrap_or(Mark::NotRun)
     }
 }
 
 impl TrailView {
     /// The worst mark of its sessions.
     pub fn mark(&self) -> Mark {
-        self.sessions
-            .iter()
-            .map(SessionView::mark)
-            .min()
-            .unwrap_or(Mark::NotRun)
+        let marks = self.sessions.iter().map(SessionView::mark);
+        marks.min().unwrap_or(Mark::NotRun)
     }
 
     /// The sessions at these places.
@@ -249,10 +243,8 @@ impl TrailView {
 
     /// What its sessions are called: cells where they have a configuration, devices otherwise.
     pub fn ones(&self) -> &'static str {
-        match self.sessions.iter().any(|session| !session.cell.is_empty()) {
-            true => "cells",
-            false => "devices",
-        }
+        let has_cells = self.sessions.iter().any(|one| !one.cell.is_empty());
+        if has_cells { "cells" } else { "devices" }
     }
 
     /// How long a step took where it passed: the quickest and the slowest of those sessions, and how many
@@ -325,9 +317,12 @@ impl SessionView {
     }
 
     /// The attempts before the last one.
-    pub(crate) fn earlier(&self) -> impl Iterator<Item = &AttemptView> {
-        let before = self.attempts.len().saturating_sub(1);
-        self.attempts.iter().take(before)
+    pub(crate) fn earlier(&self) -> impl DoubleEndedIterator<Item = &AttemptView> {
+        let earlier = self
+            .attempts
+            .split_last()
+            .map_or(&[][..], |(_, before)| before);
+        earlier.iter()
     }
 
     /// What has the message: the step at which the last attempt came off its trail, or itself.
@@ -363,10 +358,8 @@ impl StepView {
 
     /// Its mark's sign; `-` where nothing was to be done.
     pub fn sign(&self) -> &'static str {
-        match self.is_idle() {
-            true => "-",
-            false => self.mark().sign(),
-        }
+        let sign = self.mark().sign();
+        if self.is_idle() { "-" } else { sign }
     }
 
     /// Whether it passed because its recording says that nothing is to be done here: `[]`.

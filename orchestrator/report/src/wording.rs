@@ -80,10 +80,10 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 
 /// A text with spaces for what is unruly.
 fn spaced(text: &str) -> Cow<'_, str> {
-    match text.contains(is_unruly) {
-        true => text.replace(is_unruly, " ").into(),
-        false => text.into(),
+    if text.contains(is_unruly) {
+        return text.replace(is_unruly, " ").into();
     }
+    text.into()
 }
 
 /// A foreign text as harmless lines.

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Context, Format, listed};
 use crate::daemon::wire::{AgentSummary, Request};
 use crate::daemon::{Place, client};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::{render, runtime};
 
 #[derive(Debug, Args)]
@@ -75,9 +75,9 @@ fn list(format: Format, context: &Context) -> Result<Exit, CliError> {
 
 fn token(name: &str) -> Result<Exit, CliError> {
     let place = Place::of_user()?;
-    let tokens = place.secret().map_err(|error| {
-        CliError::infrastructure("cannot keep the secret that tokens are made of").because(&error)
-    })?;
+    let tokens = place
+        .secret()
+        .or_infrastructure("cannot keep the secret that tokens are made of")?;
     let token = tokens.of(name).ok_or_else(|| {
         CliError::misuse(format!("invalid agent name `{name}`"))
             .hint("expected 1 to 64 letters, digits, - and _, and not `owner`")

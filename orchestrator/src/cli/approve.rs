@@ -63,18 +63,13 @@ pub(crate) fn run(args: &ApproveArgs, context: &Context) -> Result<Exit, CliErro
     let compared = compare_with_baselines(
         (run, &mut recorded.pictures()),
         &mut kept,
-        &[
-            ChangeKind::Outcome,
-            ChangeKind::Tree,
-            ChangeKind::Defect,
-            ChangeKind::Visual,
-        ],
+        // All but how long steps took.
+        &ChangeKind::ALL[..4],
     );
-    for letter in &selection.letters {
-        if !packtrain_compare::runs::approve::has_letter(&compared, letter) {
-            return Err(CliError::misuse(format!("unknown change {letter}"))
-                .hint("`packtrain compare` lists them"));
-        }
+    let has = |letter: &String| compared.changes.iter().any(|one| one.letter == *letter);
+    if let Some(letter) = selection.letters.iter().find(|letter| !has(letter)) {
+        return Err(CliError::misuse(format!("unknown change {letter}"))
+            .hint("`packtrain compare` lists them"));
     }
     let known = |step: &u32| {
         let mut steps = run.trails.iter().flat_map(|trail| &trail.steps);

@@ -113,10 +113,8 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
                 found.extend(packtrain_engine::check_pins(&parsed.trail));
                 found.extend(calls.check(&parsed.trail));
                 for (trailmap, tool) in calls.of_trailmaps(&parsed.trail) {
-                    unstarted
-                        .entry(trailmap.to_owned())
-                        .or_default()
-                        .insert(format!("`{tool}`"));
+                    let tools = unstarted.entry(trailmap.to_owned()).or_default();
+                    tools.insert(format!("`{tool}`"));
                 }
                 found.extend(matrix::misspelled_of_trail(&parsed.trail, &loaded, &axes));
                 found.extend(names::of_trail(&parsed.trail, &loaded));
@@ -136,11 +134,8 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
     let mut kinds = BTreeMap::new();
     for (path, kind) in &companions {
         // What is wrong with the configuration itself has been told.
-        if !loaded
-            .files
-            .iter()
-            .any(|file| canonical(file) == canonical(path))
-        {
+        let mut files = loaded.files.iter();
+        if files.all(|file| canonical(file) != canonical(path)) {
             found.extend(companions::check(path, *kind, &calls)?);
         }
         *kinds.entry(*kind).or_insert(0) += 1;
@@ -168,13 +163,19 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
                 .iter()
                 .map(|(kind, number)| count(*number, kind.word()));
             let trails = (!files.is_empty()).then(|| count(files.len(), "trail"));
-            let parts: Vec<_> = trails.into_iter().chain(kinds).collect();
+            let parts = trails
+                .into_iter()
+                .chain(kinds)
+                .collect::<Vec<_>>()
+                .join(", ");
+            let [checked, mistakes, warnings] = [
+                (checked, "file"),
+                (mistakes, "mistake"),
+                (warnings, "warning"),
+            ]
+            .map(|(number, what)| count(number, what));
             render::say(&format!(
-                "{} checked ({}): {}, {}",
-                count(checked, "file"),
-                parts.join(", "),
-                count(mistakes, "mistake"),
-                count(warnings, "warning"),
+                "{checked} checked ({parts}): {mistakes}, {warnings}"
             ));
         }
         Format::Json => {
@@ -204,12 +205,8 @@ fn of_all_tools(
     let unasked = tool_files.mistakes.iter().filter(|one| !is_asked(one));
     let mut found: Vec<_> = unasked.cloned().collect();
     found.extend(check_cycles(tool_files.tools.iter().map(AsRef::as_ref)));
-    let toolsets = tool_files.odd_toolsets(registry, config);
-    found.extend(
-        toolsets
-            .into_iter()
-            .filter(|one| is_asked(one) || one.span.is_none()),
-    );
+    let toolsets = tool_files.odd_toolsets(registry, config).into_iter();
+    found.extend(toolsets.filter(|one| is_asked(one) || one.span.is_none()));
     found
 }
 
@@ -247,8 +244,5 @@ fn as_json(diagnostic: &Diagnostic) -> serde_json::Value {
 }
 
 fn count(number: usize, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        several => format!("{several} {what}s"),
-    }
+    packtrain_compare::words::count(number, what, &format!("{what}s"))
 }

@@ -12,7 +12,7 @@ use packtrain_report::RunState;
 
 use super::{Context, Format, report};
 use crate::baselines::Kept;
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::{render, reports};
 
 /// What stands for no run but what was approved.
@@ -138,9 +138,8 @@ pub(crate) fn run(args: &CompareArgs, context: &Context) -> Result<Exit, CliErro
     }
     match args.format {
         Format::Json => {
-            let text = serde_json::to_string(&compared).map_err(|error| {
-                CliError::infrastructure("cannot print the comparison").because(&error)
-            })?;
+            let text = serde_json::to_string(&compared)
+                .or_infrastructure("cannot print the comparison")?;
             render::out(&text);
         }
         Format::Text => {
@@ -208,20 +207,13 @@ fn shown(compared: &RunComparison) -> String {
             ChangeStatus::Proposed => ", new baseline proposed",
             ChangeStatus::Fixed => ", fixed",
         };
-        text.push_str(&format!(
-            "\n{sign} {}  {}  ({}{status})\n",
-            first.letter,
-            first.title,
-            first.kind.word()
-        ));
+        let (letter, title, kind) = (&first.letter, &first.title, first.kind.word());
+        text.push_str(&format!("\n{sign} {letter}  {title}  ({kind}{status})\n"));
         for change in cluster.iter().take(MAX_PLACES) {
             text.push_str(&format!("     {}\n", place(change)));
         }
-        if let Some(more) = cluster
-            .len()
-            .checked_sub(MAX_PLACES)
-            .filter(|more| *more > 0)
-        {
+        let more = cluster.len().saturating_sub(MAX_PLACES);
+        if more > 0 {
             text.push_str(&format!("     and in {more} more places\n"));
         }
     }
@@ -244,22 +236,18 @@ fn list(text: &mut String, heading: &str, lines: &[String]) {
 fn place(change: &Change) -> String {
     let mut text = format!("{} on {}", change.trail, change.cell);
     if let Some(step) = change.step {
-        text.push_str(&format!(
-            ", step {step} \"{}\"",
-            packtrain_report::one_line(&change.text)
-        ));
+        let words = packtrain_report::one_line(&change.text);
+        text.push_str(&format!(", step {step} \"{words}\""));
     }
-    let mut parts = Vec::new();
-    if !change.detail.is_empty() {
-        parts.push(packtrain_report::one_line(&change.detail).into_owned());
-    }
+    let detail = packtrain_report::one_line(&change.detail);
+    let mut parts = vec![detail.into_owned()];
+    parts.retain(|detail| !detail.is_empty());
     for (number, area) in change.boxes.iter().enumerate().take(MAX_BOXES) {
         let [left, top, right, bottom] = area.at;
-        let element = area.element.as_ref().map(|element| format!(" {element}"));
+        let element = area.element.iter().map(|element| format!(" {element}"));
+        let (number, element) = (number + 1, element.collect::<String>());
         parts.push(format!(
-            "box {}{} at {left},{top},{right},{bottom}",
-            number + 1,
-            element.unwrap_or_default()
+            "box {number}{element} at {left},{top},{right},{bottom}"
         ));
     }
     if !parts.is_empty() {
@@ -269,10 +257,8 @@ fn place(change: &Change) -> String {
 }
 
 pub(super) fn told(unknown: &Unknown) -> String {
-    let step = unknown
-        .step
-        .map(|step| format!(", step {step}"))
-        .unwrap_or_default();
+    let step = unknown.step.map(|step| format!(", step {step}"));
+    let step = step.unwrap_or_default();
     let why = packtrain_report::one_line(&unknown.why);
     match unknown.trail.as_str() {
         "" => why.into_owned(),

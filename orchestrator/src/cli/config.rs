@@ -6,7 +6,7 @@ use packtrain_model::Exit;
 
 use super::listed::columns;
 use super::{Context, Format};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::render;
 
 #[derive(Debug, Args)]
@@ -21,9 +21,8 @@ pub(crate) fn run(args: &ConfigArgs, context: &Context) -> Result<Exit, CliError
     let loaded = context.config(Flags::default())?;
     match args.format {
         Format::Json => {
-            let text = serde_json::to_string_pretty(&loaded.config).map_err(|error| {
-                CliError::infrastructure("cannot print the configuration").because(&error)
-            })?;
+            let text = serde_json::to_string_pretty(&loaded.config)
+                .or_infrastructure("cannot print the configuration")?;
             render::out(&text);
         }
         Format::Text => {

@@ -1,6 +1,9 @@
 //! `packtrain daemon`: devices and tool sources kept warm for agents and commands of one user.
 
+use std::fs::File;
+use std::io;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +18,7 @@ use tokio::time::Instant;
 use super::{Context, Format, listed};
 use crate::daemon::wire::{ProjectKey, Request};
 use crate::daemon::{Place, ServeOptions, build, client, serve};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::toolsets::ToolsetStore;
 use crate::{render, runtime};
 
@@ -113,21 +116,18 @@ pub(crate) fn run(args: &DaemonArgs, context: &Context) -> Result<Exit, CliError
 
 /// Starts one that outlives its caller: this process ends at once, and the daemon has no parent.
 fn start(idle: Option<u64>) -> Result<(), CliError> {
-    let failed =
-        |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);
     let place = Place::of_user()?;
     place.prepare()?;
+    start_with_log(&place.log(), idle).or_infrastructure("cannot start the daemon")
+}
+
+fn start_with_log(log: &Path, idle: Option<u64>) -> io::Result<()> {
     // A daemon that is ending may still have something to say.
-    let log = std::fs::File::options()
-        .create(true)
-        .append(true)
-        .open(place.log());
-    let log = log.map_err(|error| failed(&error))?;
-    if log.metadata().is_ok_and(|about| about.len() > MOST_LOG) {
-        log.set_len(0).map_err(|error| failed(&error))?;
+    let log = File::options().create(true).append(true).open(log)?;
+    if log.metadata()?.len() > MOST_LOG {
+        log.set_len(0)?;
     }
-    let errors = log.try_clone().map_err(|error| failed(&error))?;
-    let program = std::env::current_exe().map_err(|error| failed(&error))?;
+    let (errors, program) = (log.try_clone()?, std::env::current_exe()?);
     // What was given to this process is given to it.
     let given: Vec<_> = std::env::args_os().skip(1).collect();
     let before = given.iter().position(|word| word == "daemon").unwrap_or(0);
@@ -143,20 +143,16 @@ fn start(idle: Option<u64>) -> Result<(), CliError> {
         .stdout(log)
         .stderr(errors)
         .process_group(0);
-    let started = packtrain_program::spawning(|| started.spawn());
-    started.map(|_| ()).map_err(|error| failed(&error))
+    packtrain_program::spawning(|| started.spawn()).map(drop)
 }
 
 fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
     let Some(state) = client::running()? else {
-        let is_ending = Place::of_user()?.is_taken();
-        match (format, is_ending) {
-            (Format::Json, _) => {
-                listed::data(json!({ "running": false }));
-            }
-            (Format::Text, true) => render::say("the daemon is starting or ending"),
-            (Format::Text, false) => render::say("no daemon is up; `packtrain mcp` starts one"),
-        }
+        let words = match Place::of_user()?.is_taken() {
+            true => "the daemon is starting or ending",
+            false => "no daemon is up; `packtrain mcp` starts one",
+        };
+        listed::done(format, json!({ "running": false }), words);
         return Ok(Exit::Passed);
     };
     match format {

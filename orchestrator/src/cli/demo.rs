@@ -10,7 +10,7 @@ use packtrain_tools::Registry;
 
 use super::run::{Prepared, RunRequest, Shown};
 use super::{Context, Workspace};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::matrix::MatrixOptions;
 use crate::reports::Copies;
 use crate::site::Site;
@@ -94,9 +94,9 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
         let devices = async { Ok(devices(args.device, &config, context).await) };
         let devices = interrupts.interruptible(devices).await?;
         let style = if args.differences { DIFFERENCE } else { "" };
-        let site = Site::start(style).await.map_err(|error| {
-            CliError::infrastructure("cannot serve the example shop").because(&error)
-        })?;
+        let site = Site::start(style)
+            .await
+            .or_infrastructure("cannot serve the example shop")?;
         render::say(&format!("the example shop is at {}", site.base_url()));
         let shown = Shown {
             open: args.open,
@@ -145,9 +145,7 @@ fn tool_source(config: &Config) -> Result<Option<McpServer>, CliError> {
     let script = folder.join("signup.mjs");
     std::fs::create_dir_all(&folder)
         .and_then(|()| std::fs::write(&script, SOURCE))
-        .map_err(|error| {
-            CliError::infrastructure(format!("cannot write {}", script.display())).because(&error)
-        })?;
+        .or_infrastructure(format_args!("cannot write {}", script.display()))?;
     Ok(Some(McpServer {
         name: "signup".to_owned(),
         command: vec![node.display().to_string(), script.display().to_string()],
@@ -173,18 +171,13 @@ async fn devices(asked: Vec<String>, config: &Config, context: &Context) -> Vec<
         });
         return named.collect();
     }
-    let mut devices: Vec<_> = PHONES
-        .iter()
-        .map(|name| format!("virtual:{name}"))
-        .collect();
+    let mut devices = PHONES.map(|name| format!("virtual:{name}")).to_vec();
     prepare_browsers(config, context).await;
     match wiring::web::lacking(config) {
         None => devices.push("web/desktop".to_owned()),
         Some(lacking) => {
-            render::say(&format!(
-                "{}; the virtual phones run without it",
-                lacking.why
-            ));
+            let why = lacking.why;
+            render::say(&format!("{why}; the virtual phones run without it"));
             render::say(&format!("hint: {}", lacking.remedy));
         }
     }

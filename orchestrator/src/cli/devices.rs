@@ -85,28 +85,21 @@ fn show(wiring: &Wiring, warm: Option<&[DeviceSummary]>) {
 fn table(devices: &[DeviceInfo], warm: Option<&[DeviceSummary]>) -> String {
     let row = |device: &DeviceInfo| {
         let classifiers: Vec<_> = device.classifiers.iter().map(|c| c.0.as_str()).collect();
+        let mut known = warm.into_iter().flatten();
+        let known = known.find(|known| known.info.id == device.id);
+        let state = known.map(|known| match known.queue.len() {
+            0 => known.state.clone(),
+            waiting => format!("{}, {waiting} waiting", known.state),
+        });
         [
             device.id.to_string(),
             classifiers.join("-"),
             device.driver.clone(),
             device.model.clone(),
+            state.unwrap_or_default(),
         ]
     };
-    let Some(warm) = warm else {
-        let rows: Vec<_> = devices.iter().map(row).collect();
-        return listed::columns(&["DEVICE", "RECORDINGS", "DRIVER", "WHAT"], &rows);
-    };
-    let state = |device: &DeviceInfo| {
-        let known = warm.iter().find(|known| known.info.id == device.id);
-        known.map_or_else(String::new, |known| match known.queue.len() {
-            0 => known.state.clone(),
-            waiting => format!("{}, {waiting} waiting", known.state),
-        })
-    };
-    let with_state = |device: &DeviceInfo| {
-        let [id, recordings, driver, what] = row(device);
-        [id, recordings, driver, what, state(device)]
-    };
-    let rows: Vec<_> = devices.iter().map(with_state).collect();
-    listed::columns(&["DEVICE", "RECORDINGS", "DRIVER", "WHAT", "STATE"], &rows)
+    let rows: Vec<_> = devices.iter().map(row).collect();
+    let state = warm.map_or("", |_| "STATE");
+    listed::columns(&["DEVICE", "RECORDINGS", "DRIVER", "WHAT", state], &rows)
 }

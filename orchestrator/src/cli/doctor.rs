@@ -43,9 +43,8 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
         Ok((fixed, findings))
     })?;
     findings.extend(daemon());
-    let complete = findings
-        .iter()
-        .all(|finding| finding.is_found() || !finding.needed);
+    let mut all = findings.iter();
+    let complete = all.all(|finding| finding.is_found() || !finding.needed);
     match args.format {
         Format::Json => {
             let shown: Vec<_> = findings.iter().map(as_json).collect();
@@ -53,7 +52,8 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
         }
         Format::Text => findings
             .iter()
-            .for_each(|finding| render::out(&text(finding))),
+            .map(text)
+            .for_each(|text| render::out(&text)),
     }
     fixed?;
     loaded.whole().map_err(refused)?;

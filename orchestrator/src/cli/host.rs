@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use packtrain_config::{Config, Flags};
-use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
+use packtrain_drivers::{DeviceInfo, Platform};
 use packtrain_farm::fence::Fence;
 use packtrain_farm::host::{HostOptions, HostStop, Limits};
 use packtrain_farm::link::{FarmAddress, Link};
@@ -19,7 +19,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use super::Context;
 use super::farm::address;
 use super::run::farm::{farm_error, tell_of_outages};
-use super::select::{fleet, known, select};
+use super::select::{fleet, known, release, select};
 use crate::exit::CliError;
 use crate::farm::arrivals::{self, Arrivals};
 use crate::farm::capacity::Resources;
@@ -37,8 +37,6 @@ const END_TIMEOUT: Duration = Duration::from_secs(90);
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long tool sources of runs that were given up may take to end.
 const RUNS_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long what devices share may take to end.
-const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -284,8 +282,7 @@ async fn serve(
     fleet.shutdown(DEVICES_TIMEOUT).await;
     closing.close();
     let _ = tokio::time::timeout(RUNS_TIMEOUT, closing.wait()).await;
-    // What does not end in time is killed with the program's other children.
-    let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+    release(wiring).await;
     served.map_err(farm_error)
 }
 
@@ -296,8 +293,8 @@ fn with_copies(
     chosen: Vec<DeviceInfo>,
     browsers: u32,
 ) -> Vec<DeviceInfo> {
-    let slots: Vec<_> = chosen.iter().filter(|info| is_web(&info.id)).collect();
-    let slots: Vec<_> = slots.into_iter().map(|info| info.id.clone()).collect();
+    let slots = chosen.iter().map(|info| info.id.clone());
+    let slots: Vec<_> = slots.filter(|id| id.platform() == Platform::Web).collect();
     let each = browsers / u32::try_from(slots.len()).unwrap_or(u32::MAX).max(1);
     let mut offered = chosen;
     for slot in slots {
@@ -306,10 +303,6 @@ fn with_copies(
         offered.extend(copies.into_iter().filter(|copy| !taken.contains(&copy.id)));
     }
     offered
-}
-
-fn is_web(id: &DeviceId) -> bool {
-    id.platform() == Platform::Web
 }
 
 /// `lab=berlin`.

@@ -27,7 +27,7 @@ use super::run::warm;
 use super::{Context, Format, Workspace, listed, scaffold, select};
 use crate::daemon::wire::DeviceSummary;
 use crate::daemon::{LentDevice, client};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::sinks::{self, calls::Calls};
 use crate::sources::{COMMAND_LINE, SourceStartOptions, may_call_sources};
 use crate::wiring::{DeviceSelection, Wiring};
@@ -38,8 +38,6 @@ use crate::{render, runtime};
 const SESSION_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long the device may take to let go at the end.
 const DEVICE_RELEASE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long what was started for it may take to end.
-const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotArgs {
@@ -133,9 +131,8 @@ pub(crate) fn snapshot(args: &SnapshotArgs, context: &Context) -> Result<Exit, C
         if let Some(path) = &args.screenshot
             && let Observation::Screenshot(picture) = command(session, Command::Screenshot).await?
         {
-            std::fs::write(path, picture.png).map_err(|error| {
-                CliError::infrastructure(format!("cannot write {}", path.display())).because(&error)
-            })?;
+            std::fs::write(path, picture.png)
+                .or_infrastructure(format_args!("cannot write {}", path.display()))?;
         }
         Ok(())
     })
@@ -190,22 +187,17 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
         no_daemon: args.no_daemon,
         holder: "packtrain tool",
     };
-    let exit = on_device(
-        wanted,
-        workspace,
-        needs_sources,
-        context,
-        async |session, registry| {
-            check(&call, &registry.snapshot())?;
-            open(session, args.url.as_ref()).await?;
-            if let Some(id) = args.app.clone() {
-                let mode = LaunchMode::Resume;
-                command(session, Command::App(AppCommand::Launch { id, mode })).await?;
-            }
-            answer = Some(session.call(&call).await.map_err(told)?);
-            Ok(())
-        },
-    )?;
+    let work = async |session: &SessionContext, registry: &SharedRegistry| {
+        check(&call, &registry.snapshot())?;
+        open(session, args.url.as_ref()).await?;
+        if let Some(id) = args.app.clone() {
+            let mode = LaunchMode::Resume;
+            command(session, Command::App(AppCommand::Launch { id, mode })).await?;
+        }
+        answer = Some(session.call(&call).await.map_err(told)?);
+        Ok(())
+    };
+    let exit = on_device(wanted, workspace, needs_sources, context, work)?;
     // After what was printed meanwhile.
     if let Some(answer) = answer {
         if let Some(text) = answer.text {
@@ -310,9 +302,9 @@ async fn choose(
     refuse_taken(&chosen, &wiring, context).await?;
     let mut connectors = wiring.connectors().iter();
     let found = connectors.find(|connector| *connector.id() == device.id);
-    let connector = found.map(Arc::clone);
+    let found = found.ok_or_else(|| CliError::misuse("no such device"))?;
     Ok(Chosen {
-        connector: connector.ok_or_else(|| CliError::misuse("no such device"))?,
+        connector: Arc::clone(found),
         device: device.clone(),
         wiring: Some(wiring),
     })
@@ -377,7 +369,7 @@ fn on_device(
         fleet.shutdown(DEVICE_RELEASE_TIMEOUT).await;
         tools.shutdown().await;
         if let Some(wiring) = wiring {
-            let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+            select::release(wiring).await;
         }
         worked.map(|()| Exit::Passed)
     })
@@ -391,7 +383,7 @@ async fn one_session(
 ) -> Result<(), CliError> {
     let sinks: Vec<Box<dyn Sink>> = vec![Box::new(Calls)];
     let (journal, thread) = Journal::start(Box::new(NoStore), sinks, Redactor::default())
-        .map_err(|error| CliError::infrastructure("cannot start the journal").because(&error))?;
+        .or_infrastructure("cannot start the journal")?;
     let opened = here.open(order, SessionOutput::new(journal), stop);
     let session = opened.await.map_err(told)?;
     let worked = work(&session, &here.registry).await;

@@ -30,29 +30,30 @@ pub(crate) fn list<const N: usize>(
     }
 }
 
-/// Rows below a heading, each column as wide as it must be.
-pub(crate) fn columns<const N: usize>(heading: &[&str; N], rows: &[[String; N]]) -> String {
-    let rows = rows.iter().map(|row| row.each_ref().map(|text| cell(text)));
-    let rows: Vec<[String; N]> = rows.collect();
-    let widths: [usize; N] = std::array::from_fn(|column| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.fold(heading[column].len(), usize::max)
-    });
-    let line = |cells: [&str; N]| {
-        let padded = cells.iter().zip(&widths);
-        let padded: Vec<_> = padded
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        padded.join("  ").trim_end().to_owned() + "\n"
-    };
-    let rows = rows
-        .iter()
-        .map(|row| line(row.each_ref().map(String::as_str)));
-    line(*heading) + &rows.collect::<String>()
+/// What was done: as data, or in words.
+pub(crate) fn done(format: Format, done: Value, words: &str) {
+    match format {
+        Format::Json => data(done),
+        Format::Text => render::say(words),
+    }
 }
 
-/// What fits into a cell: others may have written it.
-fn cell(text: &str) -> String {
-    let shown = text.chars().filter(|letter| !letter.is_control());
-    shown.take(MOST_OF_A_CELL).collect()
+/// Rows below a heading, each column as wide as it must be; one that is called nothing is left out.
+pub(crate) fn columns<const N: usize>(heading: &[&str; N], rows: &[[String; N]]) -> String {
+    let heading = heading.map(str::to_owned);
+    let mut lines = vec![String::new(); rows.len() + 1];
+    for column in (0..N).filter(|column| !heading[*column].is_empty()) {
+        // Others may have written what is in a cell.
+        let cells = [&heading].into_iter().chain(rows).map(|row| {
+            let shown = row[column].chars().filter(|letter| !letter.is_control());
+            shown.take(MOST_OF_A_CELL).collect::<String>()
+        });
+        let cells: Vec<_> = cells.collect();
+        let width = cells.iter().map(|cell| cell.chars().count()).max();
+        for (line, cell) in lines.iter_mut().zip(&cells) {
+            line.push_str(&format!("{cell:width$}  ", width = width.unwrap_or(0)));
+        }
+    }
+    let lines = lines.iter().map(|line| format!("{}\n", line.trim_end()));
+    lines.collect()
 }

@@ -75,12 +75,11 @@ fn shown(matrix: &Matrix, config: &Config) -> String {
     let mut text = String::new();
     let product: usize = summary.axes.iter().map(|axis| axis.values.len()).product();
     let cells = summary.cells.len();
-    let of = match cells < product {
-        true => format!(" of {product} combinations"),
-        false => String::new(),
-    };
-    let noun = if cells == 1 { "cell" } else { "cells" };
-    text.push_str(&format!("{cells} {noun}{of}, cover {}", summary.cover));
+    text.push_str(&packtrain_compare::words::count(cells, "cell", "cells"));
+    if cells < product {
+        text.push_str(&format!(" of {product} combinations"));
+    }
+    text.push_str(&format!(", cover {}", summary.cover));
     if summary.excluded > 0 {
         text.push_str(&format!(", {} excluded", summary.excluded));
     }
@@ -97,10 +96,8 @@ fn shown(matrix: &Matrix, config: &Config) -> String {
     text.push_str(&listed::columns(&heading, &rows));
     text.push('\n');
     for (index, cell) in summary.cells.iter().enumerate() {
-        let mark = match *cell == summary.reference {
-            true => "  (reference)",
-            false => "",
-        };
+        let is_reference = *cell == summary.reference;
+        let mark = if is_reference { "  (reference)" } else { "" };
         text.push_str(&format!("{:>4}  {cell}{mark}\n", index + 1));
     }
     if !summary.unreachable.is_empty() {

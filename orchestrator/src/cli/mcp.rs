@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt, BufReade
 use super::Context;
 use crate::daemon::client;
 use crate::daemon::wire::Request;
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::runtime;
 use crate::shutdown::Interrupts;
 
@@ -81,7 +81,7 @@ async fn pipe(args: McpArgs, context: &Context, interrupts: Interrupts) -> Resul
         },
         () = interrupts.first().cancelled() => Ok(()),
     };
-    outcome.map_err(|error| CliError::infrastructure("the pipe broke").because(&error))?;
+    outcome.or_infrastructure("the pipe broke")?;
     Ok(Exit::Passed)
 }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use self::merge::MergeArgs;
 use super::{Context, Format, listed};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::reports::{self, Copies};
 use crate::{opener, render};
 
@@ -205,10 +205,7 @@ fn state_in_words(run: &ListedRun) -> String {
 
 /// The runs in a folder.
 pub(super) fn runs(root: &Path) -> Result<Vec<ListedRun>, CliError> {
-    list_runs(root).map_err(|error| {
-        CliError::infrastructure(format!("cannot list the runs in {}", root.display()))
-            .because(&error)
-    })
+    list_runs(root).or_infrastructure(format_args!("cannot list the runs in {}", root.display()))
 }
 
 pub(super) fn root(given: Option<&PathBuf>, context: &Context) -> Result<PathBuf, CliError> {

@@ -16,7 +16,7 @@ use super::farm::address;
 use super::run::farm::farm_error;
 use super::run::{Prepared, RunRequest, Shown, secret};
 use super::{Cli, Command, Context, Format};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::reports::Copies;
 use crate::runtime;
 use crate::shutdown::Interrupts;
@@ -80,8 +80,8 @@ async fn resume(
         flags = flags.set("--output", "run.outputDir", folder.display().to_string());
     }
     let config = context.config(flags)?.config;
-    let output = std::path::absolute(&config.run.output_dir)
-        .map_err(|error| CliError::misuse("invalid folder for runs").because(&error))?;
+    let output =
+        std::path::absolute(&config.run.output_dir).or_misuse("invalid folder for runs")?;
     let found = find_run(&output, &args.run).unwrap_or_default();
     let name = found.file_name().unwrap_or(args.run.as_ref());
     let run = RunId(name.to_string_lossy().into_owned());
@@ -105,17 +105,13 @@ async fn resume(
     let bundling = async {
         let cache = super::host::cache_folder()?;
         let bundle = materialise(&manifest, &link, &cache, CacheLimits::default()).await;
-        bundle.map_err(|error| {
-            CliError::infrastructure("the run's files cannot be read").because(&error)
-        })
+        bundle.or_infrastructure("the run's files cannot be read")
     };
     let bundle = interrupts.interruptible(bundling).await?;
     let root = bundle.path().join(&manifest.root);
     let mut request = request(args, &resume.arguments, context)?;
     // Trails are called as they were.
-    std::env::set_current_dir(&root).map_err(|error| {
-        CliError::infrastructure("cannot work in the run's files").because(&error)
-    })?;
+    std::env::set_current_dir(&root).or_infrastructure("cannot work in the run's files")?;
     let there = Context {
         color: context.color,
         working_directory: root.clone(),

@@ -41,8 +41,6 @@ use crate::{render, runtime};
 
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long what devices share may take to end.
-const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// `packtrain run`.
 pub(crate) fn run(args: RunArgs, context: &Context) -> Result<Exit, CliError> {
@@ -114,7 +112,7 @@ pub(crate) async fn execute(
     };
     let own = daemon.is_none().then_some(&mut wiring);
     let Some(plan) = prepared.plan(devices, own, None)? else {
-        let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+        select::release(wiring).await;
         return Ok(Exit::Passed);
     };
     if daemon.is_none() {
@@ -151,7 +149,6 @@ pub(crate) async fn execute(
         fleet.shutdown(DEVICES_TIMEOUT).await;
     }
     tools.shutdown().await;
-    // What does not end in time is killed with the program's other children.
-    let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+    select::release(wiring).await;
     recorded.close().await
 }

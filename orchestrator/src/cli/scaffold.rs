@@ -9,7 +9,7 @@ use packtrain_model::Exit;
 use packtrain_tools::{Origin, check_name};
 
 use super::Context;
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::{render, run_files};
 
 /// Where tools are kept, beside the configuration.
@@ -102,7 +102,7 @@ impl Language {
         let path = path
             .map(|path| path.canonicalize())
             .transpose()
-            .map_err(|error| CliError::misuse("cannot read --sdk").because(&error))?;
+            .or_misuse("cannot read --sdk")?;
         let what = "expected a version such as `1.2.3`, or the path of the SDK's folder or package";
         if let (Some(given), None) = (given, &path)
             && !is_version(given)

@@ -7,7 +7,7 @@ use packtrain_tools::{Registry, ToolSpec};
 use rmcp::schemars::{JsonSchema as _, SchemaGenerator};
 use serde_json::{Value, json};
 
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::render;
 
 #[derive(Debug, Args)]
@@ -58,8 +58,8 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, CliError> {
         }
         Of::Config => packtrain_config::schema(),
     };
-    let text = serde_json::to_string_pretty(&schema)
-        .map_err(|error| CliError::infrastructure("cannot print the schema").because(&error))?;
+    let text =
+        serde_json::to_string_pretty(&schema).or_infrastructure("cannot print the schema")?;
     render::out(&text);
     Ok(Exit::Passed)
 }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use packtrain_config::Config;
 use packtrain_device_actors::Fleet;
@@ -10,6 +11,9 @@ use packtrain_model::suggest::did_you_mean;
 
 use crate::exit::CliError;
 use crate::wiring::{DeviceSelection, Wiring};
+
+/// How long what devices share may take to end.
+const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Devices, and what they are made of.
 pub(crate) type Chosen = (Wiring, Vec<DeviceInfo>);
@@ -92,13 +96,15 @@ pub(crate) fn fleet(
     Fleet::start(connectors, &arbiters).map_err(|error| CliError::misuse(error.to_string()))
 }
 
+/// Ends what devices share. What does not end in time is killed with the program's other children.
+pub(crate) async fn release(wiring: Wiring) {
+    let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+}
+
 /// All devices of the configuration.
 pub(crate) fn known(wiring: &Wiring) -> Vec<DeviceInfo> {
-    wiring
-        .connectors()
-        .iter()
-        .map(|connector| connector.describe())
-        .collect()
+    let connectors = wiring.connectors().iter();
+    connectors.map(|connector| connector.describe()).collect()
 }
 
 /// A whole id; a platform, which is all its devices; a name, or a part of just one name.
@@ -116,15 +122,11 @@ fn matching<'a>(
             device.id.platform().as_str() == platform && device.id.name().starts_with("virtual-")
         }));
     }
-    if let Some(unusable) = wiring
-        .unusable()
-        .iter()
-        .find(|device| device.serial == wanted || format!("android/{}", device.serial) == wanted)
-    {
-        let why = unusable
-            .problem
-            .clone()
-            .unwrap_or_else(|| unusable.state.to_string());
+    let serial = wanted.strip_prefix("android/").unwrap_or(wanted);
+    let mut unusable = wiring.unusable().iter();
+    if let Some(unusable) = unusable.find(|one| one.serial == wanted || one.serial == serial) {
+        let why = unusable.problem.clone();
+        let why = why.unwrap_or_else(|| unusable.state.to_string());
         let error = CliError::infrastructure(format!("{wanted} cannot be used: {why}"));
         return Err(error.hinted(unusable.hint.clone()));
     }
@@ -134,19 +136,14 @@ fn matching<'a>(
     }
     if let Ok(platform) = Platform::from_str(wanted) {
         let found = all(&|device| device.id.platform() == platform);
-        if found.is_empty() {
-            return Err(match platform {
-                Platform::Web => none(wiring),
-                Platform::Android | Platform::Ios => {
-                    let lack = wiring
-                        .simulators_lack()
-                        .filter(|_| platform == Platform::Ios);
-                    CliError::misuse(format!("no {platform} device found"))
-                        .hint(lack.unwrap_or("`packtrain doctor` says what is missing"))
-                }
-            });
-        }
-        return Ok(found);
+        let lack = match platform {
+            _ if !found.is_empty() => return Ok(found),
+            Platform::Web => return Err(none(wiring)),
+            Platform::Android => None,
+            Platform::Ios => wiring.simulators_lack(),
+        };
+        let error = CliError::misuse(format!("no {platform} device found"));
+        return Err(error.hint(lack.unwrap_or("`packtrain doctor` says what is missing")));
     }
     let named = all(&|device| device.id.name() == wanted);
     if !named.is_empty() {
@@ -156,30 +153,26 @@ fn matching<'a>(
     match partly.as_slice() {
         [_] => Ok(partly),
         [] => {
-            let ids: Vec<_> = known.iter().map(|device| device.id.to_string()).collect();
-            let error = CliError::misuse(format!("unknown device `{wanted}`"));
-            if ids.is_empty() {
+            if known.is_empty() {
                 return Err(none(wiring));
             }
+            let ids: Vec<_> = known.iter().map(|device| device.id.to_string()).collect();
             let meant = did_you_mean(wanted, ids.iter().map(String::as_str));
-            Err(error.hint(meant.unwrap_or_else(|| format!("available: {}", ids.join(", ")))))
+            let error = CliError::misuse(format!("unknown device `{wanted}`"));
+            Err(error.hint(meant.unwrap_or_else(|| format!("available: {}", names(known)))))
         }
         several => {
-            let several: Vec<_> = several.iter().map(|device| (*device).clone()).collect();
+            let names = names(several.iter().copied());
             Err(CliError::misuse(format!(
-                "ambiguous device `{wanted}`: {}",
-                names(&several)
+                "ambiguous device `{wanted}`: {names}"
             )))
         }
     }
 }
 
-fn names(devices: &[DeviceInfo]) -> String {
-    devices
-        .iter()
-        .map(|device| device.id.to_string())
-        .collect::<Vec<_>>()
-        .join(", ")
+fn names<'d>(devices: impl IntoIterator<Item = &'d DeviceInfo>) -> String {
+    let ids = devices.into_iter().map(|device| device.id.to_string());
+    ids.collect::<Vec<_>>().join(", ")
 }
 
 fn none(wiring: &Wiring) -> CliError {

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::listed::{columns, data};
 use super::{Context, Format};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::sources::{RunStatus, RunningSources, STATUS_FILE, SourceStartOptions};
 use crate::{render, runtime};
 
@@ -119,9 +119,7 @@ fn read(folder: &Path) -> Result<RunStatus, CliError> {
         .because(&error)
         .hint("`packtrain runs` lists the runs")
     })?;
-    serde_json::from_str(&text).map_err(|error| {
-        CliError::infrastructure(format!("cannot read {}", path.display())).because(&error)
-    })
+    serde_json::from_str(&text).or_infrastructure(format_args!("cannot read {}", path.display()))
 }
 
 fn print(sources: &[SourceStatus], format: Format) {

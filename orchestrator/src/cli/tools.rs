@@ -1,7 +1,5 @@
 //! `packtrain tools`: what steps can call.
 
-use std::time::Duration;
-
 use clap::Args;
 use packtrain_config::Flags;
 use packtrain_drivers::{DeviceInfo, Platform};
@@ -17,9 +15,6 @@ use crate::exit::CliError;
 use crate::sources::{RunningSources, SourceStartOptions};
 use crate::wiring::DeviceSelection;
 use crate::{render, runtime};
-
-/// How long what was started for it may take to end.
-const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
@@ -54,13 +49,9 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
     let Some(device) = &args.device else {
         return print(args, &tools.registry, &tools.toolsets, None);
     };
-    let words = [device.clone()];
+    let words = std::slice::from_ref(device);
     runtime::block_on_stoppable(async |interrupts| {
-        let wanted = DeviceSelection {
-            words: &words,
-            all: false,
-        };
-        let finding = select::found(wanted, &loaded.config, false);
+        let finding = select::found(DeviceSelection { words, all: false }, &loaded.config, false);
         let (wiring, chosen) = interrupts.interruptible(finding).await?;
         let Some(device) = chosen.first().cloned() else {
             return Err(CliError::misuse(format!("unknown device `{}`", words[0])));
@@ -73,7 +64,7 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
             Toolsets::of(&registry, tools.toolsets.all().cloned().collect::<Vec<_>>());
         let printed = print(args, &registry, &toolsets, Some(&device));
         sources.shutdown().await;
-        let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+        select::release(wiring).await;
         printed
     })
 }
@@ -108,15 +99,8 @@ fn print(
     });
     let rows: Vec<_> = rows.collect();
     let are_ours = specs.iter().all(|spec| spec.origin == Origin::BuiltIn);
-    render::out(&match are_ours {
-        true => {
-            let rows = rows
-                .into_iter()
-                .map(|[tool, place, _, what]| [tool, place, what]);
-            columns(&["TOOL", "WHERE", "WHAT"], &rows.collect::<Vec<_>>())
-        }
-        false => columns(&["TOOL", "WHERE", "FROM", "WHAT"], &rows),
-    });
+    let from = if are_ours { "" } else { "FROM" };
+    render::out(&columns(&["TOOL", "WHERE", from, "WHAT"], &rows));
     Ok(Exit::Passed)
 }
 
@@ -148,27 +132,17 @@ fn details(spec: &ToolSpec, toolsets: &Toolsets, device: Option<&DeviceInfo>) ->
     if !toolsets.is_empty() {
         text.push_str(&format!("  toolsets: {}\n", toolsets.join(", ")));
     }
-    let required: Vec<_> = spec.arguments["required"]
-        .as_array()
-        .map(|names| names.iter().filter_map(|name| name.as_str()).collect())
-        .unwrap_or_default();
-    let Some(arguments) = spec.arguments["properties"]
-        .as_object()
-        .filter(|all| !all.is_empty())
-    else {
+    let required = spec.arguments["required"].as_array();
+    let arguments = spec.arguments["properties"].as_object();
+    let Some(arguments) = arguments.filter(|all| !all.is_empty()) else {
         return text + "  no arguments\n" + &example(spec);
     };
     text.push_str("  arguments:\n");
     for (name, schema) in arguments {
-        let mark = if required.contains(&name.as_str()) {
-            " (required)"
-        } else {
-            ""
-        };
-        let about = schema["description"]
-            .as_str()
-            .unwrap_or_default()
-            .replace('\n', " ");
+        let is_required = required.is_some_and(|names| names.iter().any(|one| one == name));
+        let mark = if is_required { " (required)" } else { "" };
+        let about = schema["description"].as_str().unwrap_or_default();
+        let about = about.replace('\n', " ");
         let default = match schema.get("default") {
             Some(Value::Null) | None => String::new(),
             Some(value) => format!(" [default: {value}]"),
@@ -198,10 +172,9 @@ fn kind(schema: &Value) -> String {
 fn words(schema: &Value) -> String {
     let words = schema["enum"].as_array().into_iter().flatten();
     let words: Vec<_> = words.filter_map(Value::as_str).collect();
-    if words.is_empty() {
-        String::new()
-    } else {
-        format!(" [one of: {}]", words.join(", "))
+    match words.join(", ").as_str() {
+        "" => String::new(),
+        words => format!(" [one of: {words}]"),
     }
 }
 
@@ -222,10 +195,9 @@ fn example(spec: &ToolSpec) -> String {
             format!("{name}: {value}")
         })
         .collect();
-    let arguments = if given.is_empty() {
-        "{}".to_owned()
-    } else {
-        format!("{{ {} }}", given.join(", "))
+    let arguments = match given.join(", ").as_str() {
+        "" => "{}".to_owned(),
+        given => format!("{{ {given} }}"),
     };
     format!("  example:\n    - {}: {arguments}\n", spec.name)
 }
@@ -279,9 +251,9 @@ fn as_json(spec: &ToolSpec, toolsets: &Toolsets, device: Option<&DeviceInfo>) ->
 }
 
 fn platforms(spec: &ToolSpec) -> String {
-    if spec.platforms.is_empty() {
-        return "everywhere".to_owned();
-    }
     let platforms = spec.platforms.iter().map(|platform| platform.as_str());
-    platforms.collect::<Vec<_>>().join(", ")
+    match platforms.collect::<Vec<_>>().join(", ") {
+        all if all.is_empty() => "everywhere".to_owned(),
+        some => some,
+    }
 }

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &ToolsetsArgs, context: &Context) -> Result<Exit, CliErr
         Some(ToolsetsCommand::Delete { name }) => {
             runtime::block_on(async { Ok(store.delete(name).await?) })?;
             let data = json!({ "deleted": name });
-            done(args.format, data, &format!("deleted {name}"));
+            listed::done(args.format, data, &format!("deleted {name}"));
         }
     }
     Ok(Exit::Passed)
@@ -156,23 +156,23 @@ fn show(stored: &Stored, listed: &[ListedTool], format: Format) {
         told["tools"] = json!(tools.collect::<Vec<_>>());
         return listed::data(told);
     }
-    let mut text = format!("{}\n", toolset.name);
-    if let Some(description) = &toolset.description {
-        text.push_str(&format!("  {}\n", plain(description)));
-    }
-    text.push_str(&format!("  from: {}\n  tools:\n", place(stored.place)));
+    let mut lines = vec![toolset.name.clone()];
+    lines.extend(toolset.description.iter().map(|text| format!("  {text}")));
+    lines.push(format!("  from: {}", place(stored.place)));
+    lines.push("  tools:".to_owned());
     for (reference, standing, tool) in tools {
-        let why = standing
-            .why
-            .map_or_else(String::new, |why| format!(": {why}"));
-        text.push_str(&plain(&format!("    {reference}  {}{why}", standing.state)));
-        text.push('\n');
-        for note in tool.map(|tool| toolset.notes_on(tool)).unwrap_or_default() {
-            text.push_str(&plain(&format!("      {}: {}", note.name, note.note)));
-            text.push('\n');
-        }
+        let why = standing.why.map(|why| format!(": {why}"));
+        let (state, why) = (standing.state, why.unwrap_or_default());
+        lines.push(format!("    {reference}  {state}{why}"));
+        let notes = tool.map(|tool| toolset.notes_on(tool)).unwrap_or_default();
+        let notes = notes.iter().map(|one| (&one.name, &one.note));
+        lines.extend(notes.map(|(name, note)| format!("      {name}: {note}")));
     }
-    render::out(&text);
+    // One line each of what others have written.
+    let lines = lines
+        .iter()
+        .map(|line| line.replace(char::is_control, " ") + "\n");
+    render::out(&lines.collect::<String>());
 }
 
 fn accept(
@@ -202,15 +202,8 @@ fn accept(
     runtime::block_on(async { store.change(name, accepting).await.map(drop) })?;
     let data = json!({ "toolset": name, "tool": shown, "accepted": ref_id(tool) });
     let words = format!("{name}: accepted {shown} as it is defined now");
-    done(format, data, &words);
+    listed::done(format, data, &words);
     Ok(())
-}
-
-fn done(format: Format, data: serde_json::Value, words: &str) {
-    match format {
-        Format::Json => listed::data(data),
-        Format::Text => render::say(words),
-    }
 }
 
 fn as_json(stored: &Stored) -> serde_json::Value {
@@ -233,10 +226,4 @@ fn place(place: Place) -> &'static str {
         Place::User => "user",
         Place::Defined => "defined",
     }
-}
-
-/// One line of what others have written.
-fn plain(text: &str) -> String {
-    let shown = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().map(shown).collect()
 }

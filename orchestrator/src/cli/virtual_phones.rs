@@ -11,7 +11,7 @@ use packtrain_virtual::arrivals::Arrivals;
 use serde_json::json;
 
 use super::{Context, Format, listed};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::shutdown::Interrupts;
 use crate::wiring::phones;
 use crate::{render, runtime};
@@ -83,21 +83,15 @@ enum Profile {
 /// `packtrain virtual`.
 pub(crate) fn run(args: VirtualArgs, context: &Context) -> Result<Exit, CliError> {
     let VirtualCommand::Up(args) = args.command;
-    let configured = context
-        .config(Flags::default())?
-        .config
-        .devices
-        .simulated
-        .unwrap_or_default();
-    let neither = args.android.is_none()
-        && args.ios.is_none()
-        && configured.android == 0
-        && configured.ios == 0;
+    let config = context.config(Flags::default())?.config;
+    let mut configured = config.devices.simulated.unwrap_or_default();
+    let is_asked = args.android.or(args.ios).is_some();
+    if !is_asked && configured.android == 0 && configured.ios == 0 {
+        (configured.android, configured.ios) = (1, 1);
+    }
     let settings = VirtualSettings {
-        android: args
-            .android
-            .unwrap_or(if neither { 1 } else { configured.android }),
-        ios: args.ios.unwrap_or(if neither { 1 } else { configured.ios }),
+        android: args.android.unwrap_or(configured.android),
+        ios: args.ios.unwrap_or(configured.ios),
         app: args.app.or(configured.app),
         faults: args.faults.or(configured.faults),
         seed: args.seed.unwrap_or(configured.seed),
@@ -108,9 +102,7 @@ pub(crate) fn run(args: VirtualArgs, context: &Context) -> Result<Exit, CliError
         },
     };
     let arrivals = args.log.as_deref().map(|path| {
-        Arrivals::append(path).map_err(|error| {
-            CliError::misuse(format!("cannot write {}", path.display())).because(&error)
-        })
+        Arrivals::append(path).or_misuse(format_args!("cannot write {}", path.display()))
     });
     let arrivals = arrivals.transpose()?.map(Arc::new);
     runtime::block_on_stoppable(async |interrupts| {
@@ -147,9 +139,10 @@ async fn up(
             });
             let (android, ios): (Vec<_>, Vec<_>) = (android.collect(), ios.collect());
             // For clients that ask an adb server even where they drive phones directly.
-            let adb_server = fleet.start_adb_server().await.map_err(|error| {
-                CliError::infrastructure("cannot listen for adb").because(&error)
-            })?;
+            let adb_server = fleet
+                .start_adb_server()
+                .await
+                .or_infrastructure("cannot listen for adb")?;
             let usbmuxd = fleet.usbmuxd_address().map(|address| address.to_string());
             listed::data(json!({
                 "android": android,
@@ -160,11 +153,8 @@ async fn up(
         }
         Format::Text => {
             for phone in fleet.android() {
-                let (name, model) = (phone.device().name(), phone.model());
-                render::out(&format!(
-                    "{name} ({model}): adb connect {}",
-                    phone.address()
-                ));
+                let (name, model, at) = (phone.device().name(), phone.model(), phone.address());
+                render::out(&format!("{name} ({model}): adb connect {at}"));
             }
             for phone in fleet.ios() {
                 let (name, model) = (phone.device().name(), phone.model());
@@ -182,8 +172,7 @@ async fn up(
     let iphones = fleet.ios().iter().map(|phone| phone.device());
     for phone in androids.chain(iphones) {
         for (what, times) in phone.unhandled() {
-            let what: String = what.chars().take(100).collect();
-            let name = phone.name();
+            let (name, what) = (phone.name(), what.chars().take(100).collect::<String>());
             render::say(&format!(
                 "{name} does not support a request made {times}×: {what:?}"
             ));

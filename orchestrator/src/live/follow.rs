@@ -1,4 +1,4 @@
-//! What happened so far, and the report of that: made when somebody looks, one at a time, on a thread
+//! The report of what the journal has so far: made when somebody looks, one at a time, on a thread
 //! that may block, and never for more than a part of one processor.
 
 use std::path::{Path, PathBuf};
@@ -8,10 +8,8 @@ use std::time::Duration;
 use axum::response::sse::Event;
 use futures::{Stream, stream};
 use packtrain_compare::answer::Comparison;
-use packtrain_model::Entry;
 use packtrain_record::JournalReader;
 use packtrain_report::{HtmlOptions, RunView, html, html_data};
-use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -20,8 +18,6 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::{reports, run_files};
 
-/// How many bytes of events are kept, as lines of the journal. Of a longer run the journal is read.
-const MOST_KEPT: usize = 64 * 1024 * 1024;
 /// The time from one report to the next, at least.
 const INTERVAL: Duration = Duration::from_millis(500);
 /// How many times as long as making a report took nothing is made.
@@ -32,7 +28,6 @@ const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// A run that goes on.
 pub(crate) struct Followed {
     folder: PathBuf,
-    kept: Mutex<Kept>,
     /// How many events there were.
     news: watch::Sender<u64>,
     shown: Arc<tokio::sync::Mutex<Option<Moment>>>,
@@ -43,14 +38,6 @@ pub(crate) struct Followed {
     watchers: TaskTracker,
     /// Cancelled when no client is waited for any more.
     closed: CancellationToken,
-}
-
-#[derive(Default)]
-struct Kept {
-    entries: Vec<Arc<Entry>>,
-    bytes: usize,
-    /// Whether only the journal has all of it.
-    is_in_journal: bool,
 }
 
 /// The report of what happened until some moment.
@@ -79,7 +66,6 @@ impl Followed {
     pub(super) fn new(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
-            kept: Mutex::default(),
             news: watch::Sender::new(0),
             shown: Arc::default(),
             last: OnceLock::new(),
@@ -93,25 +79,9 @@ impl Followed {
         &self.folder
     }
 
-    /// Keeps an event, which has so many bytes in the journal.
-    pub(crate) fn keep(&self, entry: &Entry, bytes: usize) {
-        {
-            let mut kept = self.kept.lock();
-            kept.bytes = kept.bytes.saturating_add(bytes);
-            if kept.bytes > MOST_KEPT {
-                kept.forget();
-            }
-            if !kept.is_in_journal {
-                kept.entries.push(Arc::new(entry.clone()));
-            }
-        }
+    /// The journal has more.
+    pub(super) fn more(&self) {
         self.news.send_modify(|news| *news += 1);
-    }
-
-    /// Reads the journal from now on, because some events did not come.
-    pub(crate) fn lean_on_journal(&self) {
-        let mut kept = self.kept.lock();
-        kept.forget();
     }
 
     /// Shows this for good, or, when there is nothing, what there is. Only the first time counts.
@@ -224,7 +194,9 @@ impl Followed {
     fn moment(&self) -> Result<Moment, NotShown> {
         let begun = Instant::now();
         let news = *self.news.borrow();
-        let view = self.view()?;
+        let journal = JournalReader::open(&self.folder).map_err(NotShown::because)?;
+        // The last line may be half there.
+        let view = RunView::from_events(journal.map_while(Result::ok));
         let files = &mut |path: &str| run_files::file(&self.folder, path);
         let comparison = packtrain_report::comparison::compare(&view, files);
         let data = html_data(&view, &comparison, &options(), files);
@@ -238,23 +210,6 @@ impl Followed {
             next,
         })
     }
-
-    fn view(&self) -> Result<RunView, NotShown> {
-        let entries = {
-            let kept = self.kept.lock();
-            (!kept.is_in_journal).then(|| kept.entries.clone())
-        };
-        match entries {
-            Some(entries) => Ok(RunView::from_events(
-                entries.iter().map(|entry| Entry::clone(entry)),
-            )),
-            None => {
-                let journal = JournalReader::open(&self.folder).map_err(NotShown::because)?;
-                // The last line may be half there.
-                Ok(RunView::from_events(journal.map_while(Result::ok)))
-            }
-        }
-    }
 }
 
 fn options() -> HtmlOptions {
@@ -262,12 +217,5 @@ fn options() -> HtmlOptions {
         inline_limit: 0,
         live: true,
         ..HtmlOptions::default()
-    }
-}
-
-impl Kept {
-    fn forget(&mut self) {
-        self.is_in_journal = true;
-        self.entries = Vec::new();
     }
 }

@@ -1,5 +1,7 @@
 //! How the program ends: an error with an exit code, a cause chain and a hint.
 
+use std::fmt::Display;
+
 use packtrain_model::Exit;
 use packtrain_model::diagnostic::Diagnostic;
 use packtrain_model::memory::Redactor;
@@ -120,5 +122,30 @@ impl CliError {
                 ..Explanation::default()
             }),
         }
+    }
+}
+
+/// An error from elsewhere as why the program could not do something.
+pub trait OrCliError<T> {
+    /// What could not be found out because of it: exit code 2.
+    ///
+    /// # Errors
+    /// The same, as the program's.
+    fn or_infrastructure(self, message: impl Display) -> Result<T, CliError>;
+
+    /// What was asked for and cannot be because of it: exit code 3.
+    ///
+    /// # Errors
+    /// The same, as the program's.
+    fn or_misuse(self, message: impl Display) -> Result<T, CliError>;
+}
+
+impl<T, E: std::error::Error> OrCliError<T> for Result<T, E> {
+    fn or_infrastructure(self, message: impl Display) -> Result<T, CliError> {
+        self.map_err(|error| CliError::infrastructure(message.to_string()).because(&error))
+    }
+
+    fn or_misuse(self, message: impl Display) -> Result<T, CliError> {
+        self.map_err(|error| CliError::misuse(message.to_string()).because(&error))
     }
 }

@@ -11,19 +11,15 @@ pub(super) fn of(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -
     let mut items = Vec::new();
     let moved = moved(was, is, alignment);
     for (place, node) in was.tree.nodes.iter().enumerate() {
-        match alignment.to[place] {
-            None => items.extend(
-                stands_alone(was, &alignment.to, place)
-                    .then(|| item(ItemKind::Missing, node, None)),
-            ),
-            Some(other) => pair(was, is, (place, other), &mut items),
+        let other = alignment.to[place];
+        if let Some(other) = other {
+            pair(was, is, (place, other), &mut items);
+        } else if stands_alone(was, &alignment.to, place) {
+            items.push(item(ItemKind::Missing, node, None));
         }
         if moved[place] {
-            items.push(item(
-                ItemKind::Order,
-                node,
-                alignment.to[place].and_then(|other| is.tree.nodes[other].bounds),
-            ));
+            let at = other.and_then(|other| is.tree.nodes[other].bounds);
+            items.push(item(ItemKind::Order, node, at));
         }
     }
     for (place, node) in is.tree.nodes.iter().enumerate() {
@@ -94,11 +90,8 @@ fn pair(
         push(ItemKind::Value, one.value.clone(), two.value.clone());
     }
     if one.states != two.states {
-        push(
-            ItemKind::State,
-            Some(one.states.join(", ")),
-            Some(two.states.join(", ")),
-        );
+        let [was, is] = [one, two].map(|node| Some(node.states.join(", ")));
+        push(ItemKind::State, was, is);
     }
     if !is_actionable(&one.role) && one.role != "heading" {
         return;
@@ -122,29 +115,23 @@ pub(crate) fn in_view(tree: &ScreenTree, node: &ScreenNode) -> Option<bool> {
 /// Which nodes stand in another order: those outside the longest run that kept it. Of a part that
 /// moved as a whole, only its top is reported.
 fn moved(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -> Vec<bool> {
-    let sequence: Vec<(usize, usize)> = alignment
-        .to
-        .iter()
-        .enumerate()
-        .filter_map(|(place, other)| Some((place, (*other)?)))
-        .collect();
-    let others: Vec<usize> = sequence.iter().map(|(_, other)| *other).collect();
+    let aligned = alignment.to.iter().enumerate();
+    let aligned = aligned.filter_map(|(place, other)| Some((place, (*other)?)));
+    let (places, others): (Vec<usize>, Vec<usize>) = aligned.unzip();
     let mut moved = vec![false; alignment.to.len()];
-    for ((place, _), is_out) in sequence.iter().zip(out_of_order(&others)) {
-        moved[*place] = is_out;
+    for (place, is_out) in places.into_iter().zip(out_of_order(&others)) {
+        moved[place] = is_out;
     }
     let with_parent = |place: usize| {
-        let parent = was.parents[place]?;
-        let other = alignment.to[place]?;
+        let (parent, other) = was.parents[place].zip(alignment.to[place])?;
         // It moved with its parent when both screens have it in the same one.
         (moved[parent] && is.parents[other] == alignment.to[parent]).then_some(())
     };
-    (0..moved.len())
-        .map(|place| {
-            let says = !was.tree.nodes[place].name.is_empty();
-            moved[place] && says && with_parent(place).is_none()
-        })
-        .collect()
+    let is_told = |place: usize| {
+        let says = !was.tree.nodes[place].name.is_empty();
+        moved[place] && says && with_parent(place).is_none()
+    };
+    (0..moved.len()).map(is_told).collect()
 }
 
 /// Which of these stand outside of the longest run that rises.

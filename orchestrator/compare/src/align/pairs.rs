@@ -1,6 +1,7 @@
 //! Which node of one screen is which of the other.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::Hash;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -12,19 +13,12 @@ pub(super) fn align(was: &Prepared<'_>, is: &Prepared<'_>) -> Alignment {
     pairing.unique_names();
     pairing.containers();
     // What moved out of its container is found over the whole screen.
-    let left: Vec<usize> = open(&pairing.to);
-    let right: Vec<usize> = open(&pairing.from);
-    pairing.common(&left, &right, Key::Named);
+    let all = [&pairing.to, &pairing.from].map(|side| (0..side.len()).collect::<Vec<_>>());
+    pairing.common(&all[0], &all[1], Key::Named);
     Alignment {
         to: pairing.to,
         from: pairing.from,
     }
-}
-
-fn open(side: &[Option<usize>]) -> Vec<usize> {
-    (0..side.len())
-        .filter(|place| side[*place].is_none())
-        .collect()
 }
 
 /// By what nodes are taken to be alike.
@@ -101,14 +95,12 @@ impl<'a> Pairing<'a> {
             let named = keys.iter().zip(&side.names);
             unique(named.map(|(key, name)| (!name.is_empty()).then_some(*key)))
         }
-        let (was, is) = (
-            names(&self.keys[0].0, self.was),
-            names(&self.keys[1].0, self.is),
-        );
+        let was = names(&self.keys[0].0, self.was);
+        let is = names(&self.keys[1].0, self.is);
         self.pair_unique(&was, &is);
     }
 
-    fn pair_unique<K: std::hash::Hash + Eq>(
+    fn pair_unique<K: Hash + Eq>(
         &mut self,
         was: &HashMap<K, Option<usize>>,
         is: &HashMap<K, Option<usize>>,
@@ -179,42 +171,40 @@ impl<'a> Pairing<'a> {
         let mut was = keyed(0, left, &self.to);
         let mut is = keyed(1, right, &self.from);
         // What only one side has would cost time and pair nothing.
-        let has = |side: &[(u32, usize)]| {
-            side.iter()
-                .map(|(key, _)| *key)
-                .collect::<std::collections::HashSet<u32>>()
-        };
-        let (left, right) = (has(&was), has(&is));
+        let has = |side: &[(u32, usize)]| side.iter().map(|(key, _)| *key).collect();
+        let (left, right): (HashSet<u32>, HashSet<u32>) = (has(&was), has(&is));
         was.retain(|(key, _)| right.contains(key));
         is.retain(|(key, _)| left.contains(key));
         let keys = |side: &[(u32, usize)]| side.iter().map(|(key, _)| *key).collect::<Vec<_>>();
-        for op in capture_diff_slices(Algorithm::Myers, &keys(&was), &keys(&is)) {
-            if let DiffOp::Equal {
-                old_index,
-                new_index,
-                len,
-            } = op
-            {
-                for place in 0..len {
-                    self.pair(was[old_index + place].1, is[new_index + place].1);
-                }
-            }
+        for (one, other) in equal(Algorithm::Myers, &keys(&was), &keys(&is)) {
+            self.pair(was[one].1, is[other].1);
         }
     }
 }
 
+/// The places of what is equal in both, in order.
+pub(crate) fn equal<T: Hash + Ord>(by: Algorithm, was: &[T], is: &[T]) -> Vec<(usize, usize)> {
+    let equal = |op| match op {
+        DiffOp::Equal {
+            old_index,
+            new_index,
+            len,
+        } => (old_index..old_index + len).zip(new_index..new_index + len),
+        _ => (0..0).zip(0..0),
+    };
+    let ops = capture_diff_slices(by, was, is);
+    ops.into_iter().flat_map(equal).collect()
+}
+
 /// Places by key; `None` for a key that is there more than once.
-fn unique<K: std::hash::Hash + Eq>(
+pub(crate) fn unique<K: Hash + Eq>(
     keys: impl Iterator<Item = Option<K>>,
 ) -> HashMap<K, Option<usize>> {
     let mut places = HashMap::new();
     for (place, key) in keys.enumerate() {
-        if let Some(key) = key {
-            places
-                .entry(key)
-                .and_modify(|known| *known = None)
-                .or_insert(Some(place));
-        }
+        let Some(key) = key else { continue };
+        let known = places.entry(key).and_modify(|known| *known = None);
+        known.or_insert(Some(place));
     }
     places
 }

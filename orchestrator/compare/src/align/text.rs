@@ -47,12 +47,11 @@ impl Texts {
     /// Reads texts of a session that remembers these values, given by name.
     pub fn new(memory: &[(String, String)]) -> Self {
         // What a cell is configured with is in its values, and `light` is in many texts.
-        let mut memory: Vec<(String, String)> = memory
-            .iter()
-            .filter(|(name, _)| !name.starts_with("axis."))
-            .filter(|(_, value)| value.chars().count() >= SHORTEST_VALUE)
-            .map(|(name, value)| (value.clone(), format!("<{name}>")))
-            .collect();
+        let told = memory.iter().filter(|(name, value)| {
+            !name.starts_with("axis.") && value.chars().count() >= SHORTEST_VALUE
+        });
+        let told = told.map(|(name, value)| (value.clone(), format!("<{name}>")));
+        let mut memory: Vec<(String, String)> = told.collect();
         memory.sort_by(|(one, a), (other, b)| other.len().cmp(&one.len()).then(a.cmp(b)));
         Self { memory }
     }
@@ -85,13 +84,11 @@ impl Texts {
             matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
                 | '\u{e000}'..='\u{f8ff}' | '\u{feff}')
         };
-        let mut text: Cow<'_, str> = match text.contains(is_mark) {
-            true => {
-                let words = text.replace(is_mark, " ");
-                Cow::Owned(words.split_whitespace().collect::<Vec<_>>().join(" "))
-            }
-            false => text.into(),
-        };
+        let mut text = Cow::Borrowed(text);
+        if text.contains(is_mark) {
+            let words = text.replace(is_mark, " ");
+            text = Cow::Owned(words.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
         for words in NETWORK {
             if text.contains(words) {
                 text = Cow::Owned(text.replace(words, "<network error>"));

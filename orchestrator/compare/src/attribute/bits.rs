@@ -45,9 +45,9 @@ impl Bits {
 
     /// Writes the intersection of two sets into this one, without allocating.
     pub(super) fn set_and(&mut self, one: &Self, other: &Self) {
+        let both = one.0.iter().zip(&other.0).map(|(a, b)| a & b);
         self.0.clear();
-        self.0
-            .extend(one.0.iter().zip(&other.0).map(|(a, b)| a & b));
+        self.0.extend(both);
     }
 
     pub(super) fn meets(&self, other: &Self) -> bool {
@@ -60,10 +60,7 @@ impl Bits {
 
     /// How many places both have.
     pub(super) fn common(&self, other: &Self) -> usize {
-        self.0
-            .iter()
-            .zip(&other.0)
-            .map(|(a, b)| (a & b).count_ones() as usize)
-            .sum()
+        let both = self.0.iter().zip(&other.0).map(|(a, b)| a & b);
+        both.map(|word| word.count_ones() as usize).sum()
     }
 }

@@ -33,12 +33,10 @@ impl Chance {
     pub(super) fn fisher(&self, inside: usize, bad: usize, hits: usize) -> f64 {
         let all = self.factorials.len() - 1;
         let whole = self.choose(all, bad);
-        (hits..=inside.min(bad))
-            .map(|hits| {
-                (self.choose(inside, hits) + self.choose(all - inside, bad - hits) - whole).exp()
-            })
-            .sum::<f64>()
-            .min(1.0)
+        let chance = |hits| {
+            (self.choose(inside, hits) + self.choose(all - inside, bad - hits) - whole).exp()
+        };
+        (hits..=inside.min(bad)).map(chance).sum::<f64>().min(1.0)
     }
 }
 

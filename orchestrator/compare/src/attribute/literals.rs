@@ -65,41 +65,33 @@ fn preference(name: &str, value: &str) -> usize {
 pub(super) fn of(names: &[Name], cells: &[BTreeMap<String, String>]) -> Vec<Literal> {
     let mut literals = Vec::new();
     for (order, name) in names.iter().enumerate() {
-        let values: BTreeSet<&String> = cells
-            .iter()
-            .filter_map(|cell| cell.get(&name.name))
-            .collect();
-        let bits = |holds: &dyn Fn(&str) -> bool| {
-            let meets = |cell: &BTreeMap<String, String>| {
-                cell.get(&name.name).is_some_and(|value| holds(value))
-            };
-            Bits::of(
-                cells.len(),
-                (0..cells.len()).filter(|cell| meets(&cells[*cell])),
-            )
-        };
-        let mut push = |is: &str, value: &str, next: Option<String>, is_alone: bool, bits: Bits| {
+        let of = |cell: &usize| cells[*cell].get(&name.name);
+        let values: BTreeSet<&String> = (0..cells.len()).filter_map(|cell| of(&cell)).collect();
+        let mut push = |is: &str,
+                        value: &str,
+                        next: Option<&str>,
+                        is_alone: bool,
+                        holds: &dyn Fn(&str) -> bool| {
+            let meets = |cell: &usize| of(cell).is_some_and(|value| holds(value));
             literals.push(Literal {
                 told: answer::Literal {
                     fact: name.name.clone(),
                     is: is.to_owned(),
                     value: value.to_owned(),
-                    next,
+                    next: next.map(str::to_owned),
                     is_alone,
                 },
                 family: family(&name.name).to_owned(),
                 order,
                 is_axis: name.is_axis,
-                bits,
+                bits: Bits::of(cells.len(), (0..cells.len()).filter(meets)),
             });
         };
-        let ranked: Option<Vec<(f64, &String)>> = values
-            .iter()
-            .map(|value| Some((rank(value)?, *value)))
-            .collect();
+        let ranked = values.iter().map(|value| Some((rank(value)?, *value)));
+        let ranked: Option<Vec<(f64, &String)>> = ranked.collect();
         let Some(mut ranked) = ranked.filter(|_| name.ordered) else {
             for value in values {
-                push("=", value, None, true, bits(&|other| other == value));
+                push("=", value, None, true, &|other| other == value);
             }
             continue;
         };
@@ -108,13 +100,8 @@ pub(super) fn of(names: &[Name], cells: &[BTreeMap<String, String>]) -> Vec<Lite
         ranked.dedup_by(|(one, _), (other, _)| one == other);
         for (place, (_, value)) in ranked.iter().enumerate() {
             if place > 0 && place + 1 < ranked.len() {
-                push(
-                    "=",
-                    value,
-                    None,
-                    true,
-                    bits(&|other| rank(other) == rank(value)),
-                );
+                let is_equal = |other: &str| rank(other) == rank(value);
+                push("=", value, None, true, &is_equal);
             }
         }
         for (place, pair) in ranked.windows(2).enumerate() {
@@ -125,14 +112,8 @@ pub(super) fn of(names: &[Name], cells: &[BTreeMap<String, String>]) -> Vec<Lite
             let is_low = |value: &str| rank(value).is_some_and(|rank| rank < cut);
             let is_high = |value: &str| rank(value).is_some_and(|rank| rank >= cut);
             let is_last = place + 2 == ranked.len();
-            push(
-                "<=",
-                below,
-                Some((*above).clone()),
-                place == 0,
-                bits(&is_low),
-            );
-            push(">=", above, Some((*below).clone()), is_last, bits(&is_high));
+            push("<=", below, Some(above), place == 0, &is_low);
+            push(">=", above, Some(below), is_last, &is_high);
         }
     }
     literals
@@ -145,13 +126,8 @@ pub(super) fn groups(literals: &[Literal], all: &Bits) -> Vec<Group> {
         let literal = &literals[*place];
         let told = &literal.told;
         let is_fact = !literal.is_axis && family(&told.fact) != "screen";
-        (
-            is_fact,
-            preference(&told.fact, &told.value),
-            literal.order,
-            &told.is,
-            &told.value,
-        )
+        let preference = preference(&told.fact, &told.value);
+        (is_fact, preference, literal.order, &told.is, &told.value)
     });
     let mut groups: Vec<Group> = Vec::new();
     for place in sorted {

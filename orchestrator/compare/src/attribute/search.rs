@@ -74,15 +74,16 @@ impl<'a> Space<'a> {
                 sized[length] += 1.0;
             }
         };
+        let conjunction = |groups: &[usize], bits: &Bits| Conjunction {
+            groups: groups.to_vec(),
+            bits: bits.clone(),
+        };
         for one in 0..count {
             let bits = &self.groups[one].bits;
             note(1, bits);
             if !bits.meets(good) {
                 is_pure[one * count + one] = true;
-                pure[1].push(Conjunction {
-                    groups: vec![one],
-                    bits: bits.clone(),
-                });
+                pure[1].push(conjunction(&[one], bits));
             }
         }
         let (mut two, mut three) = (Bits::default(), Bits::default());
@@ -101,10 +102,7 @@ impl<'a> Space<'a> {
                 note(2, &two);
                 let shorter = is_pure[one * count + one] || is_pure[other * count + other];
                 if !shorter && !two.meets(good) {
-                    pure[2].push(Conjunction {
-                        groups: vec![one, other],
-                        bits: two.clone(),
-                    });
+                    pure[2].push(conjunction(&[one, other], &two));
                 }
                 is_pure[one * count + other] = shorter || !two.meets(good);
             }
@@ -127,10 +125,7 @@ impl<'a> Space<'a> {
                         || is_pure[one * count + third]
                         || is_pure[other * count + third];
                     if !shorter && !three.meets(good) {
-                        pure[3].push(Conjunction {
-                            groups: vec![one, other, third],
-                            bits: three.clone(),
-                        });
+                        pure[3].push(conjunction(&[one, other, third], &three));
                     }
                 }
             }
@@ -144,12 +139,10 @@ impl<'a> Space<'a> {
         let mut whole = self.pure.iter().filter(|one| one.bits == *self.bad);
         if let Some(first) = whole.next() {
             let length = first.groups.len();
+            let others = whole.filter(|other| other.groups.len() == length);
             let found = Found {
                 parts: vec![first.clone()],
-                alternatives: whole
-                    .filter(|other| other.groups.len() == length)
-                    .cloned()
-                    .collect(),
+                alternatives: others.cloned().collect(),
                 is_unique: true,
             };
             return Some((found, self.sized[length]));
@@ -183,9 +176,8 @@ impl<'a> Space<'a> {
                 is_unique: search.best.len() == 1 && search.steps < MAX_SEARCH,
             };
             // All that is simpler, and as many parts of what is as long.
-            let simpler: f64 = (1..parts)
-                .map(|parts| choose_few(self.counts[MAX_LENGTH], parts))
-                .sum();
+            let simpler = (1..parts).map(|parts| choose_few(self.counts[MAX_LENGTH], parts));
+            let simpler: f64 = simpler.sum();
             return Some((found, simpler + choose_few(self.counts[longest], parts)));
         }
         None
@@ -197,10 +189,11 @@ impl<'a> Space<'a> {
         let mut sorted: Vec<&Conjunction> = self.pure.iter().collect();
         sorted.sort_by_key(|one| (one.groups.len(), usize::MAX - one.bits.count()));
         for one in sorted {
-            if !useful.iter().any(|other| {
+            let is_better = |other: &&Conjunction| {
                 one.bits.is_within(&other.bits)
                     && (one.bits != other.bits || other.groups.len() < one.groups.len())
-            }) {
+            };
+            if !useful.iter().any(is_better) {
                 useful.push(one);
             }
         }
@@ -230,10 +223,8 @@ impl<'a> Space<'a> {
                 && (chance - least).abs() <= least * 1e-9
                 && known.len() == groups.len()
             {
-                equal.push(Conjunction {
-                    groups: groups.to_vec(),
-                    bits: bits.clone(),
-                });
+                let (groups, bits) = (groups.to_vec(), bits.clone());
+                equal.push(Conjunction { groups, bits });
             }
         };
         for (one, group) in self.groups.iter().enumerate() {
@@ -267,15 +258,13 @@ struct CoverSearch<'a> {
 impl CoverSearch<'_> {
     fn run(&mut self, left: &Bits, parts: usize, chosen: &mut Vec<usize>) {
         self.steps += 1;
-        let Some(cell) = left.iter().min_by_key(|cell| {
-            // The cell that fewest cover leaves the fewest branches.
-            self.useful
-                .iter()
-                .filter(|one| one.bits.contains(*cell))
-                .count()
-        }) else {
-            self.keep(chosen);
-            return;
+        // The cell that fewest cover leaves the fewest branches.
+        let covering = |cell: &usize| {
+            let useful = self.useful.iter();
+            useful.filter(|one| one.bits.contains(*cell)).count()
+        };
+        let Some(cell) = left.iter().min_by_key(covering) else {
+            return self.keep(chosen);
         };
         if left.count() > parts * self.most || parts == 0 || self.steps >= MAX_SEARCH {
             return;
@@ -291,10 +280,8 @@ impl CoverSearch<'_> {
     }
 
     fn keep(&mut self, chosen: &[usize]) {
-        let length = chosen
-            .iter()
-            .map(|place| self.useful[*place].groups.len())
-            .sum();
+        let lengths = chosen.iter().map(|at| self.useful[*at].groups.len());
+        let length = lengths.sum();
         let mut sorted = chosen.to_vec();
         sorted.sort_unstable();
         if length < self.length {

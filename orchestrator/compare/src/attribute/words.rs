@@ -245,11 +245,9 @@ fn with(literals: &[Literal]) -> String {
 
 /// `; the next width tested is 768`.
 fn tested(literals: &[Literal]) -> String {
-    literals
-        .iter()
-        .filter_map(|literal| {
-            let next = literal.next.as_ref()?;
-            Some(format!("; the next {} tested is {next}", literal.fact))
-        })
-        .collect()
+    let tested = literals.iter().filter_map(|literal| {
+        let next = literal.next.as_ref()?;
+        Some(format!("; the next {} tested is {next}", literal.fact))
+    });
+    tested.collect()
 }

@@ -23,11 +23,8 @@ pub(super) fn of(
         let standings = standings(field, kind, &sighted);
         let cells = with_it(&standings);
         // Errors are reported wherever they are.
-        let is_error = matches!(
-            kind,
-            ClusterKind::Failure | ClusterKind::Network | ClusterKind::Console
-        );
-        let is_everywhere = !is_error
+        use ClusterKind::{Console, Failure, Network};
+        let is_everywhere = !matches!(kind, Failure | Network | Console)
             && (cells.len() > 1 || field.run.cells.len() == 1)
             && (standings.iter()).all(|one| matches!(one, CellVerdict::Bad | CellVerdict::Absent));
         if is_everywhere {
@@ -45,20 +42,17 @@ pub(super) fn of(
     }
     let mut seen = in_all_languages(field, seen);
     let is_page = |one: &RatedSighting| one.signature.starts_with("defect:ScrollsSideways");
-    seen.sort_by(|one, other| {
-        (one.kind, one.sighted.rank, !is_page(one))
-            .cmp(&(other.kind, other.sighted.rank, !is_page(other)))
-            .then_with(|| one.signature.cmp(&other.signature))
+    seen.sort_by_cached_key(|one| {
+        let signature = one.signature.clone();
+        (one.kind, one.sighted.rank, !is_page(one), signature)
     });
     let seen = joined(seen);
     let sets = seen.iter().map(|one| (one.kind, one.standings.clone()));
     let findings = table.judge(&sets.collect::<Vec<_>>());
     let mut clusters: Vec<(u8, Cluster)> = Vec::new();
     for (one, finding) in seen.into_iter().zip(findings) {
-        let is_sure = matches!(
-            finding.verdict,
-            Verdict::Cause | Verdict::Mostly | Verdict::Tie
-        );
+        use Verdict::{Cause, Mostly, Tie};
+        let is_sure = matches!(finding.verdict, Cause | Mostly | Tie);
         let is_repeated = || {
             let first = one.sighted.occurrences.values().next();
             let own = first.map(|first| &field.run.sessions[first.session]);
@@ -77,17 +71,12 @@ pub(super) fn of(
             clusters.push((one.sighted.rank, cluster(field, one, finding)));
         }
     }
-    clusters.sort_by(|(rank, one), (other_rank, other)| {
-        let key = |rank: u8, cluster: &Cluster| {
-            let size = usize::MAX - cluster.cells.len();
-            // What every cell has tells none of them apart.
-            let is_last = cluster.everywhere && cluster.kind != ClusterKind::Failure;
-            (is_last, cluster.kind, rank, size)
-        };
-        key(*rank, one)
-            .cmp(&key(*other_rank, other))
-            .then_with(|| one.title.cmp(&other.title))
-            .then_with(|| one.signature.cmp(&other.signature))
+    clusters.sort_by_cached_key(|(rank, one)| {
+        let size = usize::MAX - one.cells.len();
+        // What every cell has tells none of them apart.
+        let is_last = one.everywhere && one.kind != ClusterKind::Failure;
+        let names = (one.title.clone(), one.signature.clone());
+        (is_last, one.kind, *rank, size, names)
     });
     let mut clusters: Vec<Cluster> = clusters.into_iter().map(|(_, cluster)| cluster).collect();
     for (place, cluster) in clusters.iter_mut().enumerate() {
@@ -128,14 +117,14 @@ fn in_all_languages(field: &Field<'_>, seen: Vec<RatedSighting>) -> Vec<RatedSig
             parts.step_by(2).collect::<Vec<_>>().concat()
         };
         // An element is called as in the reference already; a text is not.
-        let is_text = |seen: &RatedSighting| {
-            !seen.sighted.title.contains('"') || seen.sighted.title.contains("text \"")
+        let is_failed_text = |seen: &RatedSighting| {
+            let title = &seen.sighted.title;
+            let is_text = !title.contains('"') || title.contains("text \"");
+            is_text && seen.kind == ClusterKind::Failure
         };
         let same = merged.iter_mut().find(|known| {
-            is_text(&one)
-                && is_text(known)
-                && one.kind == ClusterKind::Failure
-                && known.kind == ClusterKind::Failure
+            is_failed_text(&one)
+                && is_failed_text(known)
                 && known.steps() == one.steps()
                 && locales(known).is_disjoint(&locales(&one))
                 && without_quoted(known) == without_quoted(&one)
@@ -199,28 +188,24 @@ fn joined(seen: Vec<RatedSighting>) -> Vec<RatedSighting> {
 
 fn cluster(field: &Field<'_>, one: RatedSighting, finding: Finding) -> Cluster {
     let sighted = one.sighted;
-    let trails: BTreeSet<usize> = sighted.occurrences.values().map(|one| one.trail).collect();
-    let occurrences: Vec<Occurrence> = sighted
-        .occurrences
-        .values()
-        .map(|one| Occurrence {
-            nearest: one.nearest.or_else(|| nearest(field, &sighted, one)),
-            ..one.clone()
-        })
-        .collect();
+    let seen = || sighted.occurrences.values();
+    let trails: BTreeSet<usize> = seen().map(|one| one.trail).collect();
+    let occurrences = seen().map(|one| Occurrence {
+        nearest: one.nearest.or_else(|| nearest(field, &sighted, one)),
+        ..one.clone()
+    });
+    let occurrences: Vec<Occurrence> = occurrences.collect();
     let place = match (finding.verdict, &one.cells[..]) {
         (Verdict::Single, [cell]) => field.cell(*cell).label,
         _ => finding.place,
     };
-    let words = match finding.verdict {
-        Verdict::Single if field.run.cells.len() > 1 => match place.as_str() {
-            "" => finding.words,
-            place if finding.words.contains("not each time") => {
-                format!("Only **{place}**, and not each time.")
-            }
-            place => format!("Only **{place}**."),
-        },
-        _ => finding.words,
+    let is_single = finding.verdict == Verdict::Single && field.run.cells.len() > 1;
+    let words = match place.as_str() {
+        place if place.is_empty() || !is_single => finding.words,
+        place if finding.words.contains("not each time") => {
+            format!("Only **{place}**, and not each time.")
+        }
+        place => format!("Only **{place}**."),
     };
     let (next, words) = match (finding.next, occurrences.first()) {
         (Some(cell), Some(first)) if finding.verdict == Verdict::Tie => {
@@ -352,14 +337,11 @@ fn command(field: &Field<'_>, one: &Occurrence, cell: &BTreeMap<String, String>)
 
 /// The letter of a place from 0: `A` to `Z`, then `AA` and on.
 pub fn letter(place: usize) -> String {
-    let mut letters = Vec::new();
-    let mut rest = place + 1;
-    while rest > 0 {
-        rest -= 1;
-        letters.push(char::from(b'A' + (rest % 26) as u8));
-        rest /= 26;
+    let last = char::from(b'A' + (place % 26) as u8);
+    match place / 26 {
+        0 => last.to_string(),
+        more => format!("{}{last}", letter(more - 1)),
     }
-    letters.iter().rev().collect()
 }
 
 #[cfg(test)]

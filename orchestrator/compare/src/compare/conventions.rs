@@ -18,7 +18,7 @@ pub(super) struct Conventions {
     /// By the control that opens what is hidden, axis or fact, and value.
     explained: BTreeMap<(Reverse<Option<String>>, String, String), Folded>,
     /// How the screens of other platforms differ, by platform.
-    pub(super) platforms: Vec<(String, BTreeSet<String>)>,
+    pub(super) platforms: BTreeMap<String, BTreeSet<String>>,
     /// Hosts that could not be reached, with the requests.
     pub(super) out_of_reach: BTreeMap<String, Folded>,
     /// What every cell has.
@@ -34,11 +34,8 @@ pub(super) struct Folded {
 impl Conventions {
     /// Folds what a layout or a language explains of a difference.
     pub(super) fn add(&mut self, field: &Field<'_>, fact: &Fact, excuse: &Excuse) {
-        let key = (
-            Reverse(excuse.behind.clone()),
-            excuse.name.clone(),
-            excuse.value.clone(),
-        );
+        let behind = Reverse(excuse.behind.clone());
+        let key = (behind, excuse.name.clone(), excuse.value.clone());
         let folded = self.explained.entry(key).or_default();
         let sessions = excuse.sessions.iter();
         let cells = sessions.map(|one| field.run.sessions[*one].cell);
@@ -46,9 +43,7 @@ impl Conventions {
         let change = excuse.sessions.first().and_then(|one| fact.bad.get(one));
         let (was, is) = change.cloned().unwrap_or_default();
         folded.titles.insert(match (fact.kind, &excuse.behind) {
-            (ItemKind::Missing, Some(_)) => {
-                format!("{} \"{}\"", fact.role, fact.name)
-            }
+            (ItemKind::Missing, Some(_)) => format!("{} \"{}\"", fact.role, fact.name),
             (kind, _) => item_title(&Item {
                 kind,
                 role: fact.role.clone(),
@@ -72,10 +67,8 @@ impl Conventions {
             let text = match &behind {
                 Some(behind) => {
                     let is_link = |title: &String| title.starts_with("link ");
-                    let word = match folded.titles.iter().all(is_link) {
-                        true => "link",
-                        false => "element",
-                    };
+                    let are_links = folded.titles.iter().all(is_link);
+                    let word = if are_links { "link" } else { "element" };
                     let control = behind.split('"').nth(1).unwrap_or(behind);
                     format!("{at} {} behind {control}.", counted(all, word))
                 }
@@ -136,9 +129,8 @@ fn line(text: String, by: &str, folded: Folded) -> Convention {
 /// `three links are`, `1 element is`.
 fn counted(count: usize, word: &str) -> String {
     let words = ["0", "one", "two", "three", "four", "five", "six"];
-    let number = words
-        .get(count)
-        .map_or_else(|| count.to_string(), |word| (*word).to_owned());
+    let number = words.get(count).map(|word| (*word).to_owned());
+    let number = number.unwrap_or_else(|| count.to_string());
     match count {
         1 => format!("{number} {word} is"),
         _ => format!("{number} {word}s are"),

@@ -60,17 +60,12 @@ impl<'a> Elements<'a> {
                 continue;
             };
             let known = elements.screens.iter().position(|one| one.seen == seen);
-            let screen = match known {
-                Some(known) => known,
-                None => {
-                    let Some(prepared) = cache.prepared(seen) else {
-                        continue;
-                    };
-                    elements.add(field, cache, (session, seen), prepared);
-                    elements.screens.len() - 1
-                }
-            };
-            elements.looked.push((session, screen));
+            if let Some(known) = known {
+                elements.looked.push((session, known));
+            } else if let Some(prepared) = cache.prepared(seen) {
+                elements.looked.push((session, elements.screens.len()));
+                elements.add(field, cache, (session, seen), prepared);
+            }
         }
         elements.join(field);
         elements
@@ -79,10 +74,9 @@ impl<'a> Elements<'a> {
     /// What no screen shows twice is one element: of one name in a language, wherever it stands, or of one
     /// place and never in the same language.
     fn join(&mut self, field: &Field<'a>) {
-        let somewhere: Vec<usize> = (0..self.nodes.len())
-            .filter(|element| self.nodes[*element].iter().any(Option::is_none))
-            .take(MAX_JOINED)
-            .collect();
+        let is_somewhere = |element: &usize| self.nodes[*element].contains(&None);
+        let somewhere = (0..self.nodes.len()).filter(is_somewhere);
+        let somewhere: Vec<usize> = somewhere.take(MAX_JOINED).collect();
         // The names of an element by language.
         let names = |elements: &Self, element: usize| -> BTreeMap<String, String> {
             let looked = elements.looked.iter();
@@ -99,10 +93,8 @@ impl<'a> Elements<'a> {
         for (at, &one) in somewhere.iter().enumerate() {
             for &other in &somewhere[at + 1..] {
                 let (first, second) = (&called[&one], &called[&other]);
-                if first.is_empty()
-                    || second.is_empty()
-                    || self.called(one).0 != self.called(other).0
-                {
+                let is_unnamed = first.is_empty() || second.is_empty();
+                if is_unnamed || self.called(one).0 != self.called(other).0 {
                     continue;
                 }
                 let mut screens = self.nodes[one].iter().zip(&self.nodes[other]);

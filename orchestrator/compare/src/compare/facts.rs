@@ -101,6 +101,15 @@ fn usual<T: PartialEq>(values: &[T]) -> Option<&T> {
     most(values).or_else(|| values.first())
 }
 
+/// What is usual, and the sessions that have something else; `None` when all have the same.
+fn odd<T: PartialEq + Clone>(seen: Vec<(usize, T)>) -> Option<(T, Vec<(usize, T)>)> {
+    let values: Vec<&T> = seen.iter().map(|(_, value)| value).collect();
+    let usual: T = (*usual(&values)?).clone();
+    let odd = seen.into_iter().filter(|(_, value)| *value != usual);
+    let odd: Vec<_> = odd.collect();
+    (!odd.is_empty()).then_some((usual, odd))
+}
+
 impl<'e> Look<'e, '_> {
     /// All differences, in document order for each kind.
     pub(super) fn facts(&self) -> Vec<Fact> {
@@ -162,9 +171,8 @@ impl<'e> Look<'e, '_> {
         type Group<'v> = (Vec<Option<&'v str>>, Vec<(usize, usize)>);
         let mut groups: Vec<Group<'_>> = Vec::new();
         for &(session, screen) in self.looked() {
-            let key: Vec<_> = (names.iter())
-                .map(|name| self.field.value(session, name))
-                .collect();
+            let key = names.iter().map(|name| self.field.value(session, name));
+            let key: Vec<_> = key.collect();
             match groups.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, group)) => group.push((session, screen)),
                 None => groups.push((key, vec![(session, screen)])),
@@ -222,19 +230,14 @@ impl<'e> Look<'e, '_> {
     fn shown(&self) -> Vec<Fact> {
         let mut facts: Vec<Fact> = Vec::new();
         for element in 0..self.elements.nodes.len() {
-            let shown: Vec<bool> = (self.looked().iter())
-                .map(|(_, screen)| self.node(element, *screen).is_some())
-                .collect();
-            let Some(&is_usual) = usual(&shown) else {
+            let looked = self.looked().iter();
+            let shown = looked.map(|(session, at)| (*session, self.node(element, *at).is_some()));
+            let Some((is_usual, odd)) = odd(shown.collect()) else {
                 continue;
             };
-            let bad: BTreeMap<usize, Change> = (self.looked().iter().zip(&shown))
-                .filter(|(_, shown)| **shown != is_usual)
-                .map(|((session, _), _)| (*session, (None, None)))
+            let bad: BTreeMap<usize, Change> = (odd.into_iter())
+                .map(|(session, _)| (session, (None, None)))
                 .collect();
-            if bad.is_empty() {
-                continue;
-            }
             let (role, name) = self.elements.called(element);
             let kind = match is_usual {
                 true => ItemKind::Missing,
@@ -276,14 +279,11 @@ impl<'e> Look<'e, '_> {
                     _ => one.name == other.name,
                 };
                 let parent = |element| self.elements.parent(element);
-                let is_here =
-                    one.role == other.role && parent(one.element) == parent(other.element);
-                one.bad.keys().eq(other.bad.keys())
-                    && if by_name {
-                        is_called && !one.name.is_empty()
-                    } else {
-                        is_here
-                    }
+                let is_same = match by_name {
+                    true => is_called && !one.name.is_empty(),
+                    false => one.role == other.role && parent(one.element) == parent(other.element),
+                };
+                is_same && one.bad.keys().eq(other.bad.keys())
             };
             let found = [true, false].into_iter().find_map(|by_name| {
                 let mut added = added.iter();
@@ -304,36 +304,28 @@ impl<'e> Look<'e, '_> {
             }
             gone.insert(other);
         }
-        let kept = facts.into_iter().enumerate();
-        kept.filter(|(place, _)| !gone.contains(place))
-            .map(|(_, fact)| fact)
-            .collect()
+        let kept = facts.into_iter().zip(0..);
+        let kept = kept.filter(|(_, place)| !gone.contains(place));
+        kept.map(|(fact, _)| fact).collect()
     }
 
     /// States that differ.
     fn states(&self) -> Vec<Fact> {
         let mut facts = Vec::new();
         for element in 0..self.elements.nodes.len() {
-            let nodes: Vec<(usize, String)> = (self.looked().iter())
-                .filter_map(|&(session, screen)| {
-                    let node = self.shown_as(element, screen)?;
-                    Some((session, node.states.join(", ")))
-                })
-                .collect();
-            let states: Vec<&String> = nodes.iter().map(|(_, states)| states).collect();
-            let Some(&state) = usual(&states) else {
+            let nodes = self.looked().iter().filter_map(|&(session, screen)| {
+                let node = self.shown_as(element, screen)?;
+                Some((session, node.states.join(", ")))
+            });
+            let Some((state, odd)) = odd(nodes.collect()) else {
                 continue;
             };
-            let others = nodes.iter().filter(|(_, own)| own != state);
-            let bad: BTreeMap<usize, Change> = others
-                .map(|(session, own)| (*session, (Some(state.clone()), Some(own.clone()))))
-                .collect();
-            if !bad.is_empty() {
-                facts.push(Fact {
-                    bad,
-                    ..self.fact(ItemKind::State, element)
-                });
-            }
+            let change = |own| (Some(state.clone()), Some(own));
+            let odd = odd.into_iter();
+            facts.push(Fact {
+                bad: odd.map(|(session, own)| (session, change(own))).collect(),
+                ..self.fact(ItemKind::State, element)
+            });
         }
         facts
     }
@@ -356,20 +348,14 @@ impl<'e> Look<'e, '_> {
             let Some(order) = usual(&orders) else {
                 continue;
             };
-            let Some(base) = orders.iter().position(|own| own == order) else {
-                continue;
-            };
-            let base = group[base].1;
-            for ((session, screen), own) in group.iter().zip(&orders) {
-                if own == order {
-                    continue;
-                }
+            let at = orders.iter().position(|own| own == order);
+            let (_, base) = group[at.unwrap_or_default()];
+            let odd = group.iter().zip(&orders).filter(|(_, own)| *own != order);
+            for ((session, screen), own) in odd {
                 let sequence = own.iter().filter_map(|element| self.node(*element, base));
                 let is_out = align::out_of_order(&sequence.collect::<Vec<_>>());
-                let moved: BTreeSet<usize> = (own.iter().zip(is_out))
-                    .filter(|(_, is_out)| *is_out)
-                    .map(|(element, _)| *element)
-                    .collect();
+                let moved = own.iter().zip(is_out).filter(|(_, is_out)| *is_out);
+                let moved: BTreeSet<usize> = moved.map(|(element, _)| *element).collect();
                 for &element in &moved {
                     let parent = |screen: usize| {
                         let node = self.node(element, screen)?;
@@ -398,11 +384,7 @@ impl<'e> Look<'e, '_> {
             .flat_map(|fact| fact.news().map(|(session, _)| session))
             .collect();
         let mut views = Vec::new();
-        let names: Vec<&str> = LAYOUT
-            .into_iter()
-            .chain(["locale", "model", "os"])
-            .collect();
-        let groups = self.groups(&names);
+        let groups = self.groups(&[&LAYOUT[..], &["locale", "model", "os"]].concat());
         for element in 0..self.elements.nodes.len() {
             let (role, _) = self.elements.called(element);
             if !is_actionable(role) && role != "heading" {
@@ -413,22 +395,18 @@ impl<'e> Look<'e, '_> {
                 self.fact(ItemKind::IntoView, element),
             );
             for group in &groups {
-                let seen: Vec<(usize, bool)> = (group.iter())
-                    .filter(|(session, _)| !built.contains(session))
-                    .filter_map(|&(session, screen)| {
-                        let node = self.shown_as(element, screen)?;
-                        let tree = self.elements.screens[screen].prepared.tree();
-                        Some((session, align::in_view(tree, node)?))
-                    })
-                    .collect();
-                let views: Vec<bool> = seen.iter().map(|(_, is)| *is).collect();
-                let Some(&is_usual) = usual(&views) else {
+                let group = group.iter().filter(|(session, _)| !built.contains(session));
+                let seen = group.filter_map(|&(session, screen)| {
+                    let node = self.shown_as(element, screen)?;
+                    let tree = self.elements.screens[screen].prepared.tree();
+                    Some((session, align::in_view(tree, node)?))
+                });
+                let Some((is_usual, odd)) = odd(seen.collect()) else {
                     continue;
                 };
                 let fact = if is_usual { &mut out } else { &mut into };
-                let others = seen.iter().filter(|(_, is)| *is != is_usual);
-                fact.bad
-                    .extend(others.map(|(session, _)| (*session, (None, None))));
+                let odd = odd.into_iter().map(|(session, _)| (session, (None, None)));
+                fact.bad.extend(odd);
             }
             views.extend([out, into].into_iter().filter(|one| !one.bad.is_empty()));
         }

@@ -92,11 +92,10 @@ fn element_title<'a>(
     // The recording speaks the language of the reference, and the nearest that of this session.
     let locale = |session: usize| field.cell_of(session).values.get("locale");
     let baseline = field.baseline(place, step)?;
-    let nearest = field
-        .nearest(place, |other| {
-            field.passed(other, step) && locale(other) == locale(place)
-        })
-        .or_else(|| field.nearest(place, |other| field.passed(other, step)))?;
+    let passed = |other: usize| field.passed(other, step);
+    let is_own = |other: usize| passed(other) && locale(other) == locale(place);
+    let nearest = field.nearest(place, is_own);
+    let nearest = nearest.or_else(|| field.nearest(place, passed))?;
     let uses = &field.step(baseline, step)?.uses;
     // The screen on which the step began there is the one it failed on here.
     let before = |session: usize| Some((session, field.before(session, step)?));
@@ -120,12 +119,9 @@ fn became(there: &Pair<'_>, here: &Pair<'_>, uses: &[(String, String)]) -> Optio
         let (was, is) = (&before.nodes[at], &now.nodes[to]);
         let is_disabled = |states: &[String]| states.iter().any(|state| state == "disabled");
         let was_in_view = align::in_view(before, was) == Some(true);
-        if was_in_view && align::in_view(now, is) == Some(false) {
-            Some(format!("{element} is hidden"))
-        } else if is_disabled(&is.states) && !is_disabled(&was.states) {
-            Some(format!("{element} is disabled"))
-        } else {
-            None
-        }
+        let is_hidden = was_in_view && align::in_view(now, is) == Some(false);
+        let is_disabled = is_disabled(&is.states) && !is_disabled(&was.states);
+        let word = if is_hidden { "hidden" } else { "disabled" };
+        (is_hidden || is_disabled).then(|| format!("{element} is {word}"))
     })
 }

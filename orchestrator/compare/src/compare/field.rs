@@ -88,11 +88,10 @@ impl<'a> Field<'a> {
             sessions.sort_unstable();
         }
         let mut passed = vec![0; run.cells.len()];
-        for session in &run.sessions {
-            if session.outcome == OutcomeKind::Passed
-                && let Some(passed) = passed.get_mut(session.cell)
-            {
-                *passed += 1;
+        let all = run.sessions.iter();
+        for session in all.filter(|one| one.outcome == OutcomeKind::Passed) {
+            if let Some(count) = passed.get_mut(session.cell) {
+                *count += 1;
             }
         }
         let mut numbers = Numbers::default();
@@ -112,9 +111,9 @@ impl<'a> Field<'a> {
             labels: Self::labels(run),
             values: run.cells.iter().map(Cell::all_values).collect(),
         };
-        let standings: Vec<_> = (passed.iter().enumerate())
-            .map(|(cell, passed)| field.standing(cell, *passed))
-            .collect();
+        let standings = passed.into_iter().zip(0..);
+        let standings = standings.map(|(passed, cell)| field.standing(cell, passed));
+        let standings: Vec<_> = standings.collect();
         for place in 0..run.cells.len() {
             let platform = field.platform(place);
             let known = field.by_platform.get(platform).copied();
@@ -134,10 +133,11 @@ impl<'a> Field<'a> {
             .matrix
             .iter()
             .flat_map(|matrix| &matrix.reference.0);
-        let differ = wanted
-            .filter(|(axis, value)| values.get(*axis).is_some_and(|own| own != *value))
-            .count();
-        (differ, usize::MAX - passed)
+        let differ = wanted.filter(|(axis, value)| {
+            let own = values.get(*axis);
+            own.is_some_and(|own| own != *value)
+        });
+        (differ.count(), usize::MAX - passed)
     }
 
     /// The sessions of a trail.
@@ -152,11 +152,8 @@ impl<'a> Field<'a> {
 
     /// All sessions that have a trail and a cell.
     pub(super) fn sessions(&self) -> impl Iterator<Item = (usize, &'a Session)> + '_ {
-        let run = self.run;
-        self.by_trail
-            .values()
-            .flatten()
-            .map(|place| (*place, &run.sessions[*place]))
+        let (run, places) = (self.run, self.by_trail.values().flatten());
+        places.map(|place| (*place, &run.sessions[*place]))
     }
 
     pub(super) fn cell_of(&self, session: usize) -> &'a Cell {
@@ -169,8 +166,8 @@ impl<'a> Field<'a> {
     }
 
     pub(super) fn passed(&self, session: usize, step: u32) -> bool {
-        self.step(session, step)
-            .is_some_and(|step| step.status == StepStatus::Passed)
+        let step = self.step(session, step);
+        step.is_some_and(|step| step.status == StepStatus::Passed)
     }
 
     /// How unlike two cells are: axes, then facts; of equals, the reference first.
@@ -192,23 +189,17 @@ impl<'a> Field<'a> {
 
     /// The session of the nearest other cell of the same trail that is like that.
     pub(super) fn nearest(&self, session: usize, is: impl Fn(usize) -> bool) -> Option<usize> {
-        let (trail, cell) = (
-            self.run.sessions[session].trail,
-            self.run.sessions[session].cell,
-        );
-        self.sessions_of(trail)
-            .iter()
-            .copied()
-            .filter(|other| self.run.sessions[*other].cell != cell && is(*other))
-            .min_by_key(|other| (self.distance(cell, self.run.sessions[*other].cell), *other))
+        let Session { trail, cell, .. } = self.run.sessions[session];
+        let cell_of = |other: usize| self.run.sessions[other].cell;
+        let others = self.sessions_of(trail).iter().copied();
+        let others = others.filter(|other| cell_of(*other) != cell && is(*other));
+        others.min_by_key(|other| (self.distance(cell, cell_of(*other)), *other))
     }
 
     /// The platform of a cell; empty where that is not known.
     pub(super) fn platform(&self, cell: usize) -> &'a str {
-        self.run.cells[cell]
-            .facts
-            .get("platform")
-            .map_or("", String::as_str)
+        let platform = self.run.cells[cell].facts.get("platform");
+        platform.map_or("", String::as_str)
     }
 
     /// The reference among the cells of a platform.
@@ -304,12 +295,10 @@ impl<'a> Field<'a> {
             }
         };
         let label = |cell: &Cell| {
-            let called = match cell.name.as_str() {
-                "" => &cell.device,
-                name => name,
-            };
+            let has_name = !cell.name.is_empty();
+            let called = if has_name { &cell.name } else { &cell.device };
             let is_told = !is_only(cell) || cell.values.is_empty();
-            let name = is_told.then(|| called.to_owned());
+            let name = is_told.then(|| called.clone());
             let values = cell.values.iter().map(|(axis, value)| told(axis, value));
             let words: Vec<String> = name.into_iter().chain(values).collect();
             words.join(", ")
@@ -336,14 +325,10 @@ impl<'a> Field<'a> {
             OutcomeKind::Skipped => "skipped",
             OutcomeKind::Unfinished => "unfinished",
         };
+        let passed = |other: usize| self.run.sessions[other].outcome == OutcomeKind::Passed;
         let is_known = session.cell < self.run.cells.len();
-        let reference = (is_known && self.reference != Some(session.cell))
-            .then(|| {
-                self.nearest(place, |other| {
-                    self.run.sessions[other].outcome == OutcomeKind::Passed
-                })
-            })
-            .flatten();
+        let is_other = is_known && self.reference != Some(session.cell);
+        let reference = is_other.then(|| self.nearest(place, passed)).flatten();
         answer::Session {
             session: session.id.clone(),
             trail: session.trail,
@@ -355,17 +340,13 @@ impl<'a> Field<'a> {
 
     /// Sessions that say nothing of the app.
     pub(super) fn not_compared(&self) -> Vec<answer::NotCompared> {
-        let told = |(place, session): (usize, &Session)| {
+        let has_others = self.run.cells.len() > 1;
+        let why = |session: &Session| {
             let word = match session.outcome {
                 OutcomeKind::Passed | OutcomeKind::Failed => {
-                    let unseen = match self.run.cells.len() {
-                        0 | 1 => 0,
-                        _ => unseen(session),
-                    };
-                    return (unseen > 0).then(|| answer::NotCompared {
-                        session: place,
-                        why: format!("{unseen} of its screens were not looked at"),
-                    });
+                    let unseen = Some(unseen(session)).filter(|count| *count > 0 && has_others);
+                    return unseen
+                        .map(|count| format!("{count} of its screens were not looked at"));
                 }
                 OutcomeKind::Infrastructure => "infrastructure",
                 OutcomeKind::NeedsAgent => "not recorded",
@@ -373,16 +354,11 @@ impl<'a> Field<'a> {
                 OutcomeKind::Skipped => "skipped",
                 OutcomeKind::Unfinished => "not finished",
             };
-            Some(answer::NotCompared {
-                session: place,
-                why: session.with_why(word),
-            })
+            Some(session.with_why(word))
         };
-        self.run
-            .sessions
-            .iter()
-            .enumerate()
-            .filter_map(told)
+        let sessions = self.run.sessions.iter().enumerate();
+        let whys = sessions.filter_map(|(session, own)| Some((session, why(own)?)));
+        whys.map(|(session, why)| answer::NotCompared { session, why })
             .collect()
     }
 }

@@ -60,9 +60,8 @@ fn why(request: &FailedRequest) -> &str {
         return &request.why;
     }
     let upper = request.why.to_uppercase();
-    let known = WORDS
-        .iter()
-        .find(|(words, _)| words.iter().any(|word| upper.contains(word)));
+    let has_one = |words: &[&str]| words.iter().any(|word| upper.contains(word));
+    let known = WORDS.iter().find(|(words, _)| has_one(words));
     known.map_or("no answer", |(_, said)| said)
 }
 
@@ -83,9 +82,8 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sighting
             for defect in &step.defects {
                 // In the reference's words, or each language has a defect of its own.
                 let called = |element: &str| {
-                    screens
-                        .as_in_reference(field, place, step.step, element)
-                        .unwrap_or_else(|| element.to_owned())
+                    let known = screens.as_in_reference(field, place, step.step, element);
+                    known.unwrap_or_else(|| element.to_owned())
                 };
                 let element = called(&defect.element);
                 let other = defect.other.as_deref().map(called);
@@ -139,9 +137,8 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sighting
         // A host that most cells do not reach is out of this computer's reach; one that few do not is news.
         if cells.len() * 2 > told.len() {
             let titles = requests.into_iter().map(|(line, _)| line).collect();
-            let folded = Folded { cells, titles };
             let out_of_reach = &mut screens.conventions.out_of_reach;
-            out_of_reach.insert(host.to_owned(), folded);
+            out_of_reach.insert(host.to_owned(), Folded { cells, titles });
             continue;
         }
         for (line, occurrence) in requests {
@@ -158,11 +155,10 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sighting
         let engines = |sessions: &[usize]| -> BTreeSet<_> {
             sessions.iter().map(|one| engine(*one)).collect()
         };
-        let elsewhere = |sessions: &[usize]| -> BTreeSet<Vec<(String, String)>> {
+        let elsewhere = |sessions: &[usize]| -> BTreeSet<Vec<(&String, &String)>> {
             let cells = sessions.iter().map(|one| {
-                let values = &field.cell_of(*one).values;
-                let others = values.iter().filter(|(axis, _)| *axis != "engine");
-                others.map(|(k, v)| (k.clone(), v.clone())).collect()
+                let values = field.cell_of(*one).values.iter();
+                values.filter(|(axis, _)| *axis != "engine").collect()
             });
             cells.collect()
         };

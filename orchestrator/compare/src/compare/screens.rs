@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use packtrain_model::screen::ScreenTree;
+use packtrain_model::screen::{ScreenNode, ScreenTree};
 
 use super::conventions::Conventions;
 use super::elements::Elements;
@@ -25,6 +25,7 @@ pub(super) const MAX_EXPLAINED: usize = 30;
 const ANOTHER_SCREEN: usize = 6;
 
 /// What comparing screens came to.
+#[derive(Default)]
 pub(super) struct Screens<'a> {
     pub(super) differences: Vec<Difference>,
     pub(super) expected: Vec<answer::Expected>,
@@ -67,9 +68,8 @@ impl<'a> Cache<'a> {
             self.memories.len() - 1
         });
         let seen = (tree.digest.as_str(), memory_place);
-        self.prepared
-            .entry(seen)
-            .or_insert_with(|| Rc::new(Prepared::new(&tree.tree, &Texts::new(memory))));
+        let prepared = self.prepared.entry(seen);
+        prepared.or_insert_with(|| Rc::new(Prepared::new(&tree.tree, &Texts::new(memory))));
         Some(seen)
     }
 
@@ -78,34 +78,20 @@ impl<'a> Cache<'a> {
     }
 
     pub(super) fn pair(&mut self, was: Seen<'a>, is: Seen<'a>) -> Option<Pair<'a>> {
-        let (one, other) = (self.prepared(was)?, self.prepared(is)?);
-        let alignment = self.alignments.entry((was, is));
-        let alignment = alignment
-            .or_insert_with(|| Rc::new(align::align(&one, &other)))
-            .clone();
-        Some(Pair {
-            was: one,
-            is: other,
-            alignment,
-        })
+        let (key, was, is) = ((was, is), self.prepared(was)?, self.prepared(is)?);
+        let alignment = self.alignments.entry(key);
+        let alignment = alignment.or_insert_with(|| Rc::new(align::align(&was, &is)));
+        let alignment = Rc::clone(alignment);
+        Some(Pair { was, is, alignment })
     }
 }
 
 /// Compares the screens of all sessions, and says where they failed.
 pub(super) fn compare<'a>(field: &Field<'a>, sightings: &mut Sightings) -> Screens<'a> {
-    let mut screens = Screens {
-        differences: Vec::new(),
-        expected: Vec::new(),
-        expectations: Vec::new(),
-        conventions: Conventions::default(),
-        cache: RefCell::default(),
-        elements: HashMap::new(),
-    };
+    let mut screens = Screens::default();
     let mut counts = Counts {
-        expected: BTreeMap::new(),
         hits: vec![0; field.run.expectations.len()],
-        known: BTreeSet::new(),
-        off: BTreeSet::new(),
+        ..Counts::default()
     };
     for (trail, steps) in field.run.trails.iter().enumerate() {
         for step in &steps.steps {
@@ -141,21 +127,19 @@ pub(super) fn compare<'a>(field: &Field<'a>, sightings: &mut Sightings) -> Scree
         }
     }
     screens.platforms(field);
-    screens.expected = counts
-        .expected
-        .into_iter()
-        .map(|((axis, kind), count)| answer::Expected { axis, kind, count })
-        .collect();
+    let expected = counts.expected.into_iter();
+    let expected = expected.map(|((axis, kind), count)| answer::Expected { axis, kind, count });
+    screens.expected = expected.collect();
     let expectations = field.run.expectations.iter().zip(counts.hits);
-    screens.expectations = expectations
-        .map(|(expectation, hits)| answer::Expectation {
-            text: expectation.text.clone(),
-            hits,
-        })
-        .collect();
+    let expectations = expectations.map(|(expectation, hits)| answer::Expectation {
+        text: expectation.text.clone(),
+        hits,
+    });
+    screens.expectations = expectations.collect();
     screens
 }
 
+#[derive(Default)]
 struct Counts {
     expected: BTreeMap<(String, ItemKind), usize>,
     hits: Vec<usize>,
@@ -212,7 +196,8 @@ impl<'a> Screens<'a> {
             elements: &elements,
             step,
         };
-        let facts = if elements.screens.len() > 1 || elements.looked.len() > 1 {
+        let has_several = elements.screens.len() > 1 || elements.looked.len() > 1;
+        let facts = if has_several {
             look.facts()
         } else {
             Vec::new()
@@ -288,9 +273,9 @@ impl<'a> Screens<'a> {
                 let sighted = sightings.add(ClusterKind::Difference, key, occurrence, title);
                 sighted.excused.extend(fact.excused());
                 let is_early = |is_bad: bool| {
-                    let mut looked = elements.looked.iter();
-                    looked
-                        .all(|(one, _)| fact.bad.contains_key(one) != is_bad || early.contains(one))
+                    let looked = elements.looked.iter().map(|(one, _)| one);
+                    let mut of = looked.filter(|one| fact.bad.contains_key(*one) == is_bad);
+                    of.all(|one| early.contains(one))
                 };
                 sighted.is_early = is_early(true) || is_early(false);
                 sighted.rank = rank(&item, field.step(against, step));
@@ -332,10 +317,9 @@ impl<'a> Screens<'a> {
         };
         let (mut odd, mut alike) = (Vec::new(), Vec::new());
         for &session in sessions {
-            let pair = (session, base);
-            if !is_another_screen(self, field, pair, step) {
+            if !self.is_another_screen(field, (session, base), step) {
                 alike.push(session);
-            } else if is_early_or_late(self, field, pair, step) {
+            } else if self.is_early_or_late(field, (session, base), step) {
                 others.early.push(session);
             } else {
                 odd.push(session);
@@ -383,7 +367,7 @@ impl<'a> Screens<'a> {
         let Some(reference) = field.reference.map(|cell| field.platform(cell)) else {
             return;
         };
-        let mut differing: BTreeMap<&'a str, BTreeSet<String>> = BTreeMap::new();
+        let mut differing: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut keys: Vec<_> = self.elements.keys().copied().collect();
         keys.sort_unstable();
         for (trail, step, platform) in keys {
@@ -391,25 +375,15 @@ impl<'a> Screens<'a> {
                 let elements = self.elements.get(&(trail, step, platform))?;
                 elements.looked.first().map(|(session, _)| *session)
             };
-            let (Some(was), Some(is)) = (first(reference), first(platform)) else {
-                continue;
-            };
-            if platform == reference {
-                continue;
-            }
-            let Some(pair) = self.pair(field, (was, step), (is, step)) else {
-                continue;
-            };
+            let both = first(reference).zip(first(platform));
+            let both = both.filter(|_| platform != reference);
+            let pair = both.and_then(|(was, is)| self.pair(field, (was, step), (is, step)));
+            let Some(pair) = pair else { continue };
             let items = align::differences(&pair.was, &pair.is, &pair.alignment);
-            differing
-                .entry(platform)
-                .or_default()
-                .extend(items.iter().map(item_title));
+            let titles = differing.entry(platform.to_owned()).or_default();
+            titles.extend(items.iter().map(item_title));
         }
-        self.conventions.platforms = differing
-            .into_iter()
-            .map(|(platform, titles)| (platform.to_owned(), titles))
-            .collect();
+        self.conventions.platforms = differing;
     }
 
     /// An element of a session's step as the reference calls it.
@@ -428,15 +402,9 @@ impl<'a> Screens<'a> {
         // A driver says more exactly what a text is: `paragraph`.
         let (said, text) = element.split_once(" \"").unwrap_or((element, ""));
         let text = text.trim_end_matches('"');
-        let by_name = || {
-            nodes
-                .iter()
-                .position(|node| node.name == text && !text.is_empty())
-        };
-        let at = nodes
-            .iter()
-            .position(|node| named(node) == element)
-            .or_else(by_name)?;
+        let place = |is: &dyn Fn(&ScreenNode) -> bool| nodes.iter().position(is);
+        let at = place(&|node| named(node) == element)
+            .or_else(|| place(&|node| node.name == text && !text.is_empty()))?;
         let (_, name) = elements.called(screen.elements[at]);
         Some(match name {
             "" => said.to_owned(),
@@ -476,19 +444,6 @@ fn rank(item: &Item, step: Option<&Step>) -> u8 {
     }
 }
 
-/// Whether more of a screen is unlike than alike.
-fn is_another_screen<'a>(
-    screens: &Screens<'a>,
-    field: &Field<'a>,
-    (place, against): (usize, usize),
-    step: u32,
-) -> bool {
-    place != against
-        && screens
-            .alike(field, (against, step), (place, step))
-            .is_some_and(is_another)
-}
-
 /// Whether so many alike and unlike nodes are those of two different screens.
 pub(crate) const fn is_another((alike, unlike): (usize, usize)) -> bool {
     unlike >= ANOTHER_SCREEN && unlike > alike * 2
@@ -497,46 +452,14 @@ pub(crate) const fn is_another((alike, unlike): (usize, usize)) -> bool {
 /// How many named nodes of two screens are alike, and how many are not.
 pub(crate) fn alike(was: &ScreenTree, is: &ScreenTree, alignment: &Alignment) -> (usize, usize) {
     let named = |tree: &ScreenTree, aligned: &[Option<usize>]| {
-        let nodes = tree
-            .nodes
-            .iter()
-            .zip(aligned)
-            .filter(|(node, _)| !node.name.is_empty());
+        let nodes = tree.nodes.iter().zip(aligned);
+        let nodes = nodes.filter(|(node, _)| !node.name.is_empty());
         let (alike, unlike): (Vec<_>, Vec<_>) = nodes.partition(|(_, to)| to.is_some());
         (alike.len(), unlike.len())
     };
     let (same, gone) = named(was, &alignment.to);
     let (_, came) = named(is, &alignment.from);
     (same, gone.max(came))
-}
-
-/// Whether one of the two was looked at before the next page came, and the other after it: what the
-/// session shows at a step its baseline shows at the step before or behind, or one of them still shows
-/// what it did at the step before; and at the next step they agree.
-fn is_early_or_late<'a>(
-    screens: &Screens<'a>,
-    field: &Field<'a>,
-    (place, against): (usize, usize),
-    step: u32,
-) -> bool {
-    let agree = |of_baseline: u32, own: u32| {
-        let alike = screens.alike(field, (against, of_baseline), (place, own));
-        alike.is_some_and(|(alike, unlike)| alike > unlike * 2)
-    };
-    let beside = [step.checked_sub(1), step.checked_add(1)];
-    let mut beside = beside.into_iter().flatten();
-    let next = step.saturating_add(1);
-    let is_unchanged = |session: usize| {
-        let before = field.before(session, step);
-        let alike =
-            before.and_then(|before| screens.alike(field, (session, before), (session, step)));
-        alike.is_some_and(|(_, unlike)| unlike == 0)
-    };
-    (beside.any(|other| field.passed(against, other) && agree(other, step))
-        || is_unchanged(against)
-        || is_unchanged(place))
-        && field.passed(place, next)
-        && agree(next, next)
 }
 
 /// What makes two differences the same, whatever session they are of.
@@ -576,14 +499,8 @@ pub(crate) fn item_title(item: &Item) -> String {
         ItemKind::OutOfView => format!("{name} is out of view"),
         ItemKind::IntoView => format!("{name} is in view"),
         ItemKind::Untranslated => format!("{name} is not translated"),
-        ItemKind::RawKey => {
-            let key = if is.is_empty() {
-                item.name.as_str()
-            } else {
-                is
-            };
-            format!("The text key \"{key}\" is shown")
-        }
+        ItemKind::RawKey if is.is_empty() => format!("The text key \"{}\" is shown", item.name),
+        ItemKind::RawKey => format!("The text key \"{is}\" is shown"),
         ItemKind::Matches => format!("{} matched {is} elements, not {was}", item.name),
     }
 }
@@ -602,6 +519,44 @@ pub(super) fn step_words(field: &Field<'_>, trail: usize, step: u32) -> String {
 }
 
 impl<'a> Screens<'a> {
+    /// Whether more of a screen is unlike than alike.
+    fn is_another_screen(
+        &self,
+        field: &Field<'a>,
+        (place, against): (usize, usize),
+        step: u32,
+    ) -> bool {
+        let alike = || self.alike(field, (against, step), (place, step));
+        place != against && alike().is_some_and(is_another)
+    }
+
+    /// Whether one of the two was looked at before the next page came, and the other after it: what the
+    /// session shows at a step its baseline shows at the step before or behind, or one of them still shows
+    /// what it did at the step before; and at the next step they agree.
+    fn is_early_or_late(
+        &self,
+        field: &Field<'a>,
+        (place, against): (usize, usize),
+        step: u32,
+    ) -> bool {
+        let agree = |of_baseline: u32, own: u32| {
+            let alike = self.alike(field, (against, of_baseline), (place, own));
+            alike.is_some_and(|(alike, unlike)| alike > unlike * 2)
+        };
+        let (before, next) = (step.checked_sub(1), step.saturating_add(1));
+        let mut beside = before.into_iter().chain([next]);
+        let is_unchanged = |session: usize| {
+            let before = field.before(session, step);
+            let alike = before.and_then(|at| self.alike(field, (session, at), (session, step)));
+            alike.is_some_and(|(_, unlike)| unlike == 0)
+        };
+        (beside.any(|other| field.passed(against, other) && agree(other, step))
+            || is_unchanged(against)
+            || is_unchanged(place))
+            && field.passed(place, next)
+            && agree(next, next)
+    }
+
     /// How many named nodes of two screens are alike, and how many are not.
     fn alike(
         &self,

@@ -72,14 +72,10 @@ pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timin
                 >= LEAST_STRETCHES
         };
         for &(place, ms) in slow {
-            let repeats = sessions
-                .iter()
-                .filter(|(other, _)| cell(*other) == cell(place));
-            let (count, slow) = repeats.fold((0, 0), |(count, slow), (_, ms)| {
-                (count + 1, slow + usize::from(is_slow(*ms)))
-            });
+            let repeats = sessions.iter().filter(|(at, _)| cell(*at) == cell(place));
+            let are_slow = repeats.clone().all(|(_, ms)| is_slow(*ms));
             // A repeat that was fast says that the other was an accident.
-            if count > 1 && slow < count || count == 1 && !is_apart {
+            if !are_slow || repeats.count() == 1 && !is_apart {
                 continue;
             }
             timings.push(Timing {

@@ -8,9 +8,9 @@ use packtrain_model::screen::ScreenTree;
 use super::field::Field;
 use super::screens::{Screens, step_words};
 use super::sighting::Sightings;
-use crate::answer::{ClusterKind, Noise, Occurrence, PictureBox, Visual, VisualKind};
+use crate::answer::{BoxKind, ClusterKind, Noise, Occurrence, PictureBox, Visual, VisualKind};
 use crate::defects::named;
-use crate::input::{Pictures, SeenPicture, Step};
+use crate::input::{Pictures, SeenPicture};
 use crate::picture::{self, Album, Area, Difference};
 
 /// Pictures kept decoded.
@@ -32,22 +32,16 @@ pub(super) fn compare<'a>(
         let key = field.cell_of(place).visual_key.as_str();
         for step in &session.steps {
             if !key.is_empty() && step.picture.is_some() && field.passed(place, step.step) {
-                groups
-                    .entry((session.trail, step.step, key))
-                    .or_default()
-                    .push(place);
+                let group = groups.entry((session.trail, step.step, key));
+                group.or_default().push(place);
             }
         }
     }
     for ((trail, step, _), sessions) in groups {
         let seen = |place: usize| field.step(place, step)?.picture.as_ref();
-        let Some(first) = sessions.first().and_then(|place| seen(*place)) else {
-            continue;
-        };
-        if sessions
-            .iter()
-            .all(|place| seen(*place).is_some_and(|one| one.digest == first.digest))
-        {
+        let mut digests = sessions.iter().map(|at| seen(*at).map(|one| &one.digest));
+        let first = digests.next().flatten();
+        if digests.all(|other| other == first) {
             continue;
         }
         let noisy = noises(&mut compared, field, step, &sessions);
@@ -60,11 +54,8 @@ pub(super) fn compare<'a>(
         // The cell nearest to the reference is what the others are compared with.
         let base = sessions.iter().copied().min_by_key(|place| {
             let cell = field.run.sessions[*place].cell;
-            (
-                field.reference != Some(cell),
-                field.unlike_reference(cell),
-                *place,
-            )
+            let is_other = field.reference != Some(cell);
+            (is_other, field.unlike_reference(cell), *place)
         });
         let Some(base) = base else { continue };
         for &place in &sessions {
@@ -75,18 +66,17 @@ pub(super) fn compare<'a>(
                 continue;
             };
             let cells = [base, place].map(|place| field.run.sessions[place].cell);
-            let masks: Vec<[i32; 4]> = noisy
-                .iter()
-                .filter(|(cell, _)| cells.contains(cell))
-                .flat_map(|(_, boxes)| boxes.iter().copied())
-                .collect();
-            let difference = compared.difference(was, is, &masks);
-            let Some(told) = field
-                .step(place, step)
-                .and_then(|own| told(difference.as_ref().as_ref(), own, is.scale))
-            else {
-                continue;
+            let noisy = noisy.iter().filter(|(cell, _)| cells.contains(cell));
+            let masks: Vec<[i32; 4]> = noisy.flat_map(|(_, boxes)| boxes).copied().collect();
+            let tree = field.step(place, step).and_then(|own| own.tree.as_ref());
+            let told = match &*compared.difference(was, is, &masks) {
+                Some(found) => told_difference(found, tree.map(|seen| &*seen.tree), is.scale),
+                None => Some(Visual {
+                    kind: VisualKind::Failed,
+                    ..Visual::default()
+                }),
             };
+            let Some(told) = told else { continue };
             let told = Visual {
                 trail,
                 step,
@@ -103,9 +93,8 @@ pub(super) fn compare<'a>(
             // In the reference's words, or each language has a cluster of its own.
             let element = told.boxes.iter().find_map(|one| one.element.clone());
             let element = element.map(|element| {
-                screens
-                    .as_in_reference(field, place, step, &element)
-                    .unwrap_or(element)
+                let known = screens.as_in_reference(field, place, step, &element);
+                known.unwrap_or(element)
             });
             if let Some((key, title)) = cluster(&told, element, step, &words) {
                 let detail = format!("{} pixels differ", told.pixels);
@@ -138,13 +127,12 @@ fn noises(
         };
         let difference = compared.difference(was, is, &[]);
         let boxes = difference.as_ref().as_ref().map(Difference::boxes);
-        let Some(boxes) = boxes.filter(|boxes| !boxes.is_empty()) else {
-            continue;
-        };
-        let known = noisy.entry(cell).or_default();
-        known.extend(boxes);
-        known.sort_unstable();
-        known.dedup();
+        if let Some(boxes) = boxes.filter(|boxes| !boxes.is_empty()) {
+            let known = noisy.entry(cell).or_default();
+            known.extend(boxes);
+            known.sort_unstable();
+            known.dedup();
+        }
     }
     noisy
 }
@@ -156,31 +144,27 @@ fn cluster(
     step: u32,
     words: &str,
 ) -> Option<(String, String)> {
-    match visual.kind {
-        VisualKind::Failed => None,
-        VisualKind::Size => Some((
-            format!("visual:size:{words}"),
-            format!("The picture of step {step} has another size: {words}"),
-        )),
-        VisualKind::Shifted => {
-            let [right, down] = visual.shift.unwrap_or_default();
-            let way = way([right, down]);
-            Some((
-                format!("visual:{words}:moved {way}"),
-                format!("The screen of step {step} moved {way}: {words}"),
-            ))
+    let (key, title) = match (visual.kind, element) {
+        (VisualKind::Failed, _) => return None,
+        (VisualKind::Size, _) => {
+            let title = format!("The picture of step {step} has another size: {words}");
+            (format!("size:{words}"), title)
         }
-        VisualKind::Changed => Some(match element {
-            Some(element) => (
-                format!("visual:{element}"),
-                format!("{element} looks different"),
-            ),
-            None => (
-                format!("visual:{words}"),
-                format!("Step {step} looks different: {words}"),
-            ),
-        }),
-    }
+        (VisualKind::Shifted, _) => {
+            let way = way(visual.shift.unwrap_or_default());
+            let title = format!("The screen of step {step} moved {way}: {words}");
+            (format!("{words}:moved {way}"), title)
+        }
+        (VisualKind::Changed, Some(element)) => {
+            let title = format!("{element} looks different");
+            (element, title)
+        }
+        (VisualKind::Changed, None) => {
+            let title = format!("Step {step} looks different: {words}");
+            (words.to_owned(), title)
+        }
+    };
+    Some((format!("visual:{key}"), title))
 }
 
 /// Where something moved to: `down 12 px`.
@@ -190,18 +174,6 @@ pub(crate) fn way([right, down]: [i32; 2]) -> String {
         (0, down) => format!("up {} px", -down),
         (right, _) if right > 0 => format!("to the right {right} px"),
         (right, _) => format!("to the left {} px", -right),
-    }
-}
-
-/// The result of comparing, as reported; `None` for no difference.
-fn told(difference: Option<&Difference>, step: &Step, scale: f64) -> Option<Visual> {
-    let tree = step.tree.as_ref().map(|seen| &*seen.tree);
-    match difference {
-        None => Some(Visual {
-            kind: VisualKind::Failed,
-            ..Visual::default()
-        }),
-        Some(difference) => told_difference(difference, tree, scale),
     }
 }
 
@@ -217,31 +189,26 @@ pub(crate) fn told_difference(
         element: tree.and_then(|tree| smallest(tree, area.at, scale)),
         kind: area.kind,
     };
-    let visual = |kind, pixels, boxes| Visual {
+    let (kind, shift, pixels, boxes) = match difference {
+        Difference::None => return None,
+        Difference::Size => (VisualKind::Size, None, 0, Vec::new()),
+        Difference::Changed { pixels, areas } => {
+            let boxes = areas.iter().map(boxed).collect();
+            (VisualKind::Changed, None, *pixels, boxes)
+        }
+        Difference::Shifted { by, pixels, at } => {
+            let (at, pixels, kind) = (*at, *pixels, BoxKind::Changed);
+            let boxes = vec![boxed(&Area { at, pixels, kind })];
+            (VisualKind::Shifted, Some(*by), pixels, boxes)
+        }
+    };
+    Some(Visual {
         kind,
+        shift,
         pixels,
         boxes,
         ..Visual::default()
-    };
-    match difference {
-        Difference::None => None,
-        Difference::Size => Some(visual(VisualKind::Size, 0, Vec::new())),
-        Difference::Changed { pixels, areas } => {
-            let boxes = areas.iter().map(boxed).collect();
-            Some(visual(VisualKind::Changed, *pixels, boxes))
-        }
-        Difference::Shifted { by, pixels, at } => {
-            let area = Area {
-                at: *at,
-                pixels: *pixels,
-                kind: crate::answer::BoxKind::Changed,
-            };
-            Some(Visual {
-                shift: Some(*by),
-                ..visual(VisualKind::Shifted, *pixels, vec![boxed(&area)])
-            })
-        }
-    }
+    })
 }
 
 /// The smallest named node that holds a box.
@@ -249,16 +216,14 @@ fn smallest(tree: &ScreenTree, at: [i32; 4], scale: f64) -> Option<String> {
     let scale = if scale > 0.0 { scale } else { 1.0 };
     // A pixel over the edge is smoothing.
     let [left, top, right, bottom] = at.map(|edge| f64::from(edge) / scale);
-    tree.nodes
-        .iter()
-        .filter(|node| !node.name.is_empty())
-        .filter_map(|node| {
-            let [l, t, r, b] = node.bounds?.map(f64::from);
-            let holds = l <= left + 1.0 && t <= top + 1.0 && r >= right - 1.0 && b >= bottom - 1.0;
-            holds.then_some(((r - l) * (b - t), node))
-        })
-        .min_by(|(one, _), (other, _)| one.total_cmp(other))
-        .map(|(_, node)| named(node))
+    let named_nodes = tree.nodes.iter().filter(|node| !node.name.is_empty());
+    let holding = named_nodes.filter_map(|node| {
+        let [l, t, r, b] = node.bounds?.map(f64::from);
+        let holds = l <= left + 1.0 && t <= top + 1.0 && r >= right - 1.0 && b >= bottom - 1.0;
+        holds.then_some(((r - l) * (b - t), node))
+    });
+    let smallest = holding.min_by(|(one, _), (other, _)| one.total_cmp(other));
+    smallest.map(|(_, node)| named(node))
 }
 
 /// Pictures, each pair compared once.

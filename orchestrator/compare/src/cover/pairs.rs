@@ -92,11 +92,7 @@ impl Table {
     }
 
     fn at(&self, one: Value, other: Value) -> usize {
-        let (low, high) = if one.0 < other.0 {
-            (one, other)
-        } else {
-            (other, one)
-        };
+        let (low, high) = (one.min(other), one.max(other));
         (self.starts[low.0] + low.1) * self.values.len() + self.starts[high.0] + high.1
     }
 
@@ -106,12 +102,8 @@ impl Table {
 
     /// The first open pair from a place on, around the end.
     fn any(&self, from: usize) -> Option<(Value, Value)> {
-        let (before, after) = self.open.split_at(from);
-        let at = after
-            .iter()
-            .position(|open| *open)
-            .map(|at| at + from)
-            .or_else(|| before.iter().position(|open| *open))?;
+        let mut places = (from..self.open.len()).chain(0..from);
+        let at = places.find(|at| self.open[*at])?;
         let count = self.values.len();
         Some((self.values[at / count], self.values[at % count]))
     }
@@ -142,10 +134,8 @@ impl Table {
 
     fn pairs_of(row: &[usize]) -> impl Iterator<Item = (Value, Value)> + '_ {
         row.iter().enumerate().flat_map(move |(axis, &value)| {
-            row.iter()
-                .enumerate()
-                .skip(axis + 1)
-                .map(move |(other, &with)| ((axis, value), (other, with)))
+            let others = row.iter().enumerate().skip(axis + 1);
+            others.map(move |(other, &with)| ((axis, value), (other, with)))
         })
     }
 
@@ -180,8 +170,8 @@ fn candidate(
         let turn = random.below(space.values(axis));
         let new = |value: usize| {
             let known = row.iter().enumerate();
+            let known = known.filter_map(|(other, with)| Some((other, (*with)?)));
             known
-                .filter_map(|(other, with)| with.map(|with| (other, with)))
                 .filter(|with| table.is_open((axis, value), *with))
                 .count()
         };

@@ -29,19 +29,16 @@ impl<'a> Space<'a> {
             }
             let mut hits = BTreeMap::new();
             for (name, condition) in pattern {
+                let axis = name.clone();
                 let Some(place) = axes.iter().position(|axis| axis.name == *name) else {
-                    let axis = name.clone();
                     return Err(CoverError::UnknownExcludedAxis { index, axis });
                 };
-                let hit: Vec<bool> = axes[place]
-                    .values
-                    .iter()
-                    .map(|value| condition.holds(value))
-                    .collect();
+                let values = axes[place].values.iter();
+                let hit: Vec<bool> = values.map(|value| condition.holds(value)).collect();
                 if !hit.contains(&true) {
                     return Err(CoverError::IdleExclude {
                         index,
-                        axis: name.clone(),
+                        axis,
                         condition: condition.to_string(),
                     });
                 }
@@ -64,11 +61,9 @@ impl<'a> Space<'a> {
 
     /// Axes and values as text, whatever order the axes are in.
     pub(super) fn sorted_text(&self) -> String {
-        let mut lines: Vec<String> = self
-            .axes
-            .iter()
-            .map(|axis| format!("{}={}\n", axis.name, axis.values.join(",")))
-            .collect();
+        let lines = self.axes.iter();
+        let lines = lines.map(|axis| format!("{}={}\n", axis.name, axis.values.join(",")));
+        let mut lines: Vec<String> = lines.collect();
         lines.sort();
         lines.concat()
     }
@@ -80,27 +75,26 @@ impl<'a> Space<'a> {
 
     /// How many cells; the most there can be when it is more.
     pub(super) fn product(&self) -> usize {
-        (0..self.axes()).fold(1, |all: usize, axis| all.saturating_mul(self.values(axis)))
+        self.product_from(0)
+    }
+
+    fn product_from(&self, axis: usize) -> usize {
+        (axis..self.axes()).fold(1, |all: usize, axis| all.saturating_mul(self.values(axis)))
     }
 
     pub(super) fn row(&self, cell: &Cell) -> Vec<usize> {
         let place = |axis: &Axis| {
             let value = cell.0.get(&axis.name);
-            axis.values.iter().position(|other| Some(other) == value)
+            let place = axis.values.iter().position(|other| Some(other) == value);
+            place.unwrap_or_default()
         };
-        self.axes
-            .iter()
-            .map(|axis| place(axis).unwrap_or_default())
-            .collect()
+        self.axes.iter().map(place).collect()
     }
 
     pub(super) fn cell(&self, row: &[usize]) -> Cell {
         let values = self.axes.iter().zip(row);
-        Cell(
-            values
-                .map(|(axis, &value)| (axis.name.clone(), axis.values[value].clone()))
-                .collect(),
-        )
+        let values = values.map(|(axis, &at)| (axis.name.clone(), axis.values[at].clone()));
+        Cell(values.collect())
     }
 
     /// The entry of `exclude` that leaves a row out.
@@ -113,9 +107,8 @@ impl<'a> Space<'a> {
     /// Whether what a row has so far is excluded whatever comes to it.
     fn is_blocked(&self, row: &Partial) -> bool {
         self.patterns.iter().any(|pattern| {
-            pattern
-                .iter()
-                .all(|(&axis, hit)| row[axis].is_some_and(|value| hit[value]))
+            let mut hits = pattern.iter();
+            hits.all(|(&axis, hit)| row[axis].is_some_and(|value| hit[value]))
         })
     }
 
@@ -171,8 +164,7 @@ impl<'a> Space<'a> {
             *live && pattern.keys().all(|named| *named < axis)
         };
         if self.patterns.iter().zip(&live).any(met) {
-            return (axis..self.axes())
-                .fold(1, |all: usize, axis| all.saturating_mul(self.values(axis)));
+            return self.product_from(axis);
         }
         let key = (axis, live);
         if let Some(count) = known.get(&key) {

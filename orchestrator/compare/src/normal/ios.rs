@@ -10,19 +10,13 @@ pub(super) fn read(ios: &IosNode, holds_others: bool) -> Reading {
         return Reading::Drop;
     }
     let role = role(kind, ios);
-    let label = [&ios.label, &ios.title]
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-        .find(|text| !text.is_empty());
-    let is_field = role == "textbox";
-    let name = if is_field {
-        label.or(ios.placeholder.as_deref())
-    } else if role == "text" {
-        label.or(ios.value.as_deref())
-    } else {
-        label
-    };
+    let mut labels = [&ios.label, &ios.title].into_iter().flatten();
+    let label = labels.find(|text| !text.is_empty()).map(String::as_str);
+    let name = label.or(match role {
+        "textbox" => ios.placeholder.as_deref(),
+        "text" => ios.value.as_deref(),
+        _ => None,
+    });
     // What only holds others repeats what they say.
     if role == "group" && holds_others && !ios.is_accessible || role.is_empty() {
         return Reading::Wrapper;

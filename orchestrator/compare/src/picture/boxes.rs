@@ -41,14 +41,12 @@ pub(super) fn areas(was: &Picture, is: &Picture, changed: &Changed) -> Vec<Area>
         }
         count += 1;
     }
-    let mut areas: Vec<Area> = vec![
-        Area {
-            at: [i32::MAX, i32::MAX, 0, 0],
-            pixels: 0,
-            kind: BoxKind::Changed,
-        };
-        count
-    ];
+    let empty = Area {
+        at: [i32::MAX, i32::MAX, 0, 0],
+        pixels: 0,
+        kind: BoxKind::Changed,
+    };
+    let mut areas: Vec<Area> = vec![empty; count];
     for &(x, y) in &changed.places {
         let Some(area) = tiles[tile((x, y))].and_then(|at| areas.get_mut(at)) else {
             continue;
@@ -82,7 +80,7 @@ fn is_plain(picture: &Picture, [left, top, right, bottom]: [i32; 4]) -> bool {
     range(top, bottom, picture.height).all(|y| {
         let columns = range(left, right, picture.width);
         let row = &picture.row(y)[columns.start * 4..columns.end * 4];
-        row.chunks_exact(4)
-            .all(|pixel| *first.get_or_insert(pixel) == pixel)
+        let mut pixels = row.chunks_exact(4);
+        pixels.all(|pixel| *first.get_or_insert(pixel) == pixel)
     })
 }

@@ -42,6 +42,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Picture, DecodeError> {
     let mut raw = vec![0; reader.output_buffer_size().ok_or_else(too_large)?];
     let frame = reader.next_frame(&mut raw)?;
     raw.truncate(frame.buffer_size());
+    let grey = |grey: u8, alpha: u8| [grey, grey, grey, alpha];
     let rgba = match frame.color_type {
         ColorType::Rgba => raw,
         ColorType::Rgb | ColorType::Indexed => {
@@ -51,14 +52,11 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Picture, DecodeError> {
             }
             rgba
         }
-        ColorType::Grayscale => raw
-            .iter()
-            .flat_map(|&grey| [grey, grey, grey, 0xff])
-            .collect(),
-        ColorType::GrayscaleAlpha => raw
-            .chunks_exact(2)
-            .flat_map(|pixel| [pixel[0], pixel[0], pixel[0], pixel[1]])
-            .collect(),
+        ColorType::Grayscale => raw.iter().flat_map(|own| grey(*own, 0xff)).collect(),
+        ColorType::GrayscaleAlpha => {
+            let pixels = raw.as_chunks::<2>().0.iter();
+            pixels.flat_map(|[own, alpha]| grey(*own, *alpha)).collect()
+        }
     };
     Ok(Picture {
         width,

@@ -145,18 +145,12 @@ fn has_equal_neighbours(picture: &Picture, x: usize, y: usize) -> bool {
     let own = pixel(picture, x, y);
     if let Some(nine) = nine(picture, x, y) {
         // Itself is among them.
-        return nine
-            .into_iter()
-            .flatten()
-            .filter(|one| **one == own)
-            .count()
-            > FIELD + 1;
+        let equal = nine.into_iter().flatten().filter(|one| **one == own);
+        return equal.count() > FIELD + 1;
     }
     let (neighbours, is_edge) = around(picture, x, y);
-    let equal = neighbours
-        .filter(|(column, row)| pixel(picture, *column, *row) == own)
-        .count();
-    equal + usize::from(is_edge) > FIELD
+    let equal = neighbours.filter(|(column, row)| pixel(picture, *column, *row) == own);
+    equal.count() + usize::from(is_edge) > FIELD
 }
 
 /// A pixel and those around it, three rows of three; `None` at the edge of the picture.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Picture;
 use super::pixels::Changed;
+use crate::align::unique;
 
 /// Lines that have to agree on how far they moved.
 const LEAST_VOTES: usize = 4;
@@ -27,16 +28,7 @@ pub(super) fn find(was: &Picture, is: &Picture, changed: &Changed) -> Option<([i
 
 /// How far lines moved, and which: first, and one past the last.
 fn along(was: &[u64], is: &[u64]) -> Option<(i32, i32, i32)> {
-    let places = |lines: &[u64]| {
-        let mut places: HashMap<u64, Option<usize>> = HashMap::new();
-        for (place, line) in lines.iter().enumerate() {
-            let entry = places.entry(*line);
-            entry
-                .and_modify(|known| *known = None)
-                .or_insert(Some(place));
-        }
-        places
-    };
+    let places = |lines: &[u64]| unique(lines.iter().map(|line| Some(*line)));
     // Lines that are there once on each picture vote.
     let known = places(was);
     let mut votes: HashMap<i64, usize> = HashMap::new();
@@ -46,12 +38,8 @@ fn along(was: &[u64], is: &[u64]) -> Option<(i32, i32, i32)> {
         }
     }
     votes.remove(&0);
-    let (by, count) = votes
-        .into_iter()
-        .max_by_key(|(by, count)| (*count, -by.abs(), *by))?;
-    if count < LEAST_VOTES {
-        return None;
-    }
+    let votes = votes.into_iter().filter(|(_, count)| *count >= LEAST_VOTES);
+    let (by, _) = votes.max_by_key(|(by, count)| (*count, -by.abs(), *by))?;
     let mut moved: Option<(usize, usize)> = None;
     let mut unexplained = 0;
     for (place, line) in is.iter().enumerate() {

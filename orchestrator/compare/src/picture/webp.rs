@@ -44,14 +44,12 @@ impl Picture {
         let mut bytes = Vec::new();
         // Screens are opaque; three channels take less space.
         let pixels = self.rgba.as_chunks::<4>().0;
+        let encoder = WebPEncoder::new(&mut bytes);
         if pixels.iter().all(|pixel| pixel[3] == u8::MAX) {
-            let rgb: Vec<u8> = pixels
-                .iter()
-                .flat_map(|[r, g, b, _]| [*r, *g, *b])
-                .collect();
-            WebPEncoder::new(&mut bytes).encode(&rgb, width, height, ColorType::Rgb8)?;
+            let rgb = pixels.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]);
+            encoder.encode(&rgb.collect::<Vec<u8>>(), width, height, ColorType::Rgb8)?;
         } else {
-            WebPEncoder::new(&mut bytes).encode(&self.rgba, width, height, ColorType::Rgba8)?;
+            encoder.encode(&self.rgba, width, height, ColorType::Rgba8)?;
         }
         Ok(bytes)
     }
@@ -78,11 +76,8 @@ impl Picture {
         let rgba = if decoder.has_alpha() {
             raw
         } else {
-            let pixels = raw.as_chunks::<3>().0;
-            pixels
-                .iter()
-                .flat_map(|[r, g, b]| [*r, *g, *b, u8::MAX])
-                .collect()
+            let pixels = raw.as_chunks::<3>().0.iter();
+            pixels.flat_map(|[r, g, b]| [*r, *g, *b, u8::MAX]).collect()
         };
         Ok(Self {
             width,

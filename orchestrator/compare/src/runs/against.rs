@@ -37,6 +37,7 @@ pub(super) fn compare(
     let cells = run.cells.clone();
     let mut as_before = 0;
     for ((trail, cell), sessions) in &cells {
+        let told = (answer.changes.len(), answer.not_compared.len());
         let mut looking = Looking {
             run: &mut *run,
             trail: *trail,
@@ -44,10 +45,6 @@ pub(super) fn compare(
             sessions,
             answer: &mut answer,
         };
-        let told = (
-            looking.answer.changes.len(),
-            looking.answer.not_compared.len(),
-        );
         if looking.look(&mut before) {
             answer.cells += 1;
             as_before += usize::from(told == (answer.changes.len(), answer.not_compared.len()));
@@ -57,10 +54,7 @@ pub(super) fn compare(
         (answer.gone, answer.cells_gone) = gone(base, run);
     }
     for change in &mut answer.changes {
-        let is_bad = match change.status {
-            ChangeStatus::Changed | ChangeStatus::New => true,
-            ChangeStatus::Proposed | ChangeStatus::Fixed => false,
-        };
+        let is_bad = matches!(change.status, ChangeStatus::Changed | ChangeStatus::New);
         change.fails = is_bad && fail_on.contains(&change.kind);
     }
     words::letters(&mut answer.changes);
@@ -120,10 +114,14 @@ impl Looking<'_, '_> {
         let mut beyond = None;
         let own = self.run.run.sessions[session].steps.iter();
         let own = own.filter(|step| step.status == StepStatus::Passed);
-        // Of a cell that was never looked at that is said once.
+        // Of a cell that was never looked at that is said once, and little of what was is read for it.
         let is_blind = !own.clone().any(was_observed);
-        let mut is_missed = false;
+        // A failure alone can be as before; a pass is one of screens.
+        let mut is_missed = !matches!(went, TrailResult::Failed { .. });
         for step in own {
+            if is_blind && is_missed {
+                break;
+            }
             let number = step.step;
             let is = self.run.screen(session, step);
             let was = self.before(before, counterpart.as_ref(), number);
@@ -140,10 +138,8 @@ impl Looking<'_, '_> {
                         ReferenceRun::Run(_) => "the base has no such step",
                         ReferenceRun::Baselines(_) => "no baseline",
                     };
-                    let new = Change {
-                        status: ChangeStatus::New,
-                        ..Change::of(ChangeKind::Visual, of)
-                    };
+                    let mut new = Change::of(ChangeKind::Visual, of);
+                    new.status = ChangeStatus::New;
                     self.push(new, Some(number), session);
                     continue;
                 }
@@ -211,8 +207,7 @@ impl Looking<'_, '_> {
         if let Some(step) = beyond {
             self.unknown(Some(step), "the base did not get that far".to_owned());
         }
-        // A failure alone can be as before; a pass is one of screens.
-        if is_blind && (is_missed || !matches!(went, TrailResult::Failed { .. })) {
+        if is_blind && is_missed {
             self.unknown(None, "no screen was recorded".to_owned());
         }
         true
@@ -357,18 +352,18 @@ impl Looking<'_, '_> {
 
     fn push(&mut self, change: Change, step: Option<u32>, session: usize) {
         let trail = &self.run.run.trails[self.trail];
+        let (step_id, text) = step.map_or(("", ""), |step| {
+            let id = self.run.step_id(self.trail, step);
+            (id, self.run.text(self.trail, step))
+        });
         self.answer.changes.push(Change {
             trail: trail.name.clone(),
             path: trail.path.clone(),
             cell: self.run.run.cells[self.cell].id(),
             session: self.run.run.sessions[session].id.clone(),
             step,
-            step_id: step
-                .map_or("", |step| self.run.step_id(self.trail, step))
-                .to_owned(),
-            text: step
-                .map_or("", |step| self.run.text(self.trail, step))
-                .to_owned(),
+            step_id: step_id.to_owned(),
+            text: text.to_owned(),
             place: session,
             ..change
         });

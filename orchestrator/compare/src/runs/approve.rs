@@ -90,34 +90,28 @@ pub fn plan(
             places.entry((change.place, step)).or_default().push(change);
         }
     }
-    // What is written where, to see whether two cells want the same place.
-    let mut written: BTreeMap<(String, String, String), usize> = BTreeMap::new();
     for ((session, step), changes) in places {
         let (trail, cell) = (run.sessions[session].trail, run.sessions[session].cell);
         let why = changes.iter().map(|change| change.title.clone()).collect();
         let found = (session, step);
-        match approval(&mut side, baselines, found, &changes, &selection.boxes) {
-            Err(why) => plan
-                .refusals
-                .push(side.unknown(trail, cell, Some(step), why)),
+        let approval = approval(&mut side, baselines, found, &changes, &selection.boxes);
+        let mut refuse = |why| {
+            let refusal = side.unknown(trail, cell, Some(step), why);
+            plan.refusals.push(refusal);
+        };
+        match approval {
+            Err(why) => refuse(why),
             Ok(approval) => {
-                let place = (
-                    approval.path.clone(),
-                    approval.step_id.clone(),
-                    approval.key.clone(),
-                );
-                match written.get(&place) {
-                    Some(other) if plan.approvals[*other].entry == approval.entry => (),
-                    Some(other) => {
-                        let other = &plan.approvals[*other].cell;
-                        let why = format!("{other} has the same baseline and looks different");
-                        let refusal = side.unknown(trail, cell, Some(step), why);
-                        plan.refusals.push(refusal);
+                let is_there = |other: &&Approval| {
+                    (&other.path, &other.step_id, &other.key)
+                        == (&approval.path, &approval.step_id, &approval.key)
+                };
+                match plan.approvals.iter().find(is_there) {
+                    Some(other) if other.entry == approval.entry => (),
+                    Some(Approval { cell, .. }) => {
+                        refuse(format!("{cell} has the same baseline and looks different"));
                     }
-                    None => {
-                        written.insert(place, plan.approvals.len());
-                        plan.approvals.push(Approval { why, ..approval });
-                    }
+                    None => plan.approvals.push(Approval { why, ..approval }),
                 }
             }
         }
@@ -126,15 +120,10 @@ pub fn plan(
 }
 
 fn is_wanted(run: &Run, cell: usize, selection: &Selection) -> bool {
-    let mut known = run.cells[cell].all_values();
-    known.insert("device".to_owned(), run.cells[cell].device.clone());
+    let known = run.cells[cell].all_values();
+    let is_known = |(name, value): (&String, &String)| known.get(name) == Some(value);
     let mut wanted = selection.cells.iter();
-    selection.cells.is_empty()
-        || wanted.any(|values| {
-            values
-                .iter()
-                .all(|(name, one)| known.get(name) == Some(one))
-        })
+    selection.cells.is_empty() || wanted.any(|values| values.iter().all(is_known))
 }
 
 /// Cells that must not become a baseline as a whole.
@@ -266,11 +255,9 @@ fn approval(
 fn without_memory(tree: &ScreenTree, texts: &Texts) -> ScreenTree {
     let mut tree = tree.clone();
     for node in &mut tree.nodes {
-        node.name = texts.without_memory(&node.name);
-        node.value = node
-            .value
-            .as_deref()
-            .map(|value| texts.without_memory(value));
+        for text in [&mut node.name].into_iter().chain(&mut node.value) {
+            *text = texts.without_memory(text);
+        }
     }
     // Where the page is served from differs from run to run, too.
     tree.location = None;
@@ -282,10 +269,4 @@ fn without_memory(tree: &ScreenTree, texts: &Texts) -> ScreenTree {
 /// The first 16 hex digits of the SHA-256 of a tree's JSON.
 fn digest(tree: &ScreenTree) -> String {
     words::digest(serde_json::to_vec(tree).unwrap_or_default(), 8)
-}
-
-/// Whether a comparison has a change that says this letter.
-pub fn has_letter(compared: &RunComparison, letter: &str) -> bool {
-    let mut changes = compared.changes.iter();
-    changes.any(|change| change.letter == letter)
 }

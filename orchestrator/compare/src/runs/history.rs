@@ -113,10 +113,9 @@ pub fn histories(newest_first: &[Past]) -> Vec<History> {
         cell.or_default().push(past);
     }
     let histories = by_cell.into_iter().map(|((trail, cell), all)| {
-        let told: Vec<&Past> = all
-            .into_iter()
-            .filter(|past| past.went != PastOutcome::Unknown)
-            .collect();
+        let told = all.into_iter();
+        let told = told.filter(|past| past.went != PastOutcome::Unknown);
+        let told: Vec<&Past> = told.collect();
         let count = |went: PastOutcome| told.iter().filter(|past| past.went == went).count();
         let failed = |past: &&Past| past.went == PastOutcome::Failed;
         let trend = match (told.first().map(failed), told.get(1).map(failed)) {
@@ -142,7 +141,8 @@ pub fn histories(newest_first: &[Past]) -> Vec<History> {
             median_ms: median(&mut before),
             newest: told
                 .first()
-                .map_or_else(String::new, |past| past.run.clone()),
+                .map(|past| past.run.clone())
+                .unwrap_or_default(),
         }
     });
     histories.collect()

@@ -14,6 +14,7 @@ use crate::compare::screens::{alike, is_another, item_detail, item_title};
 use crate::compare::visual::{told_difference, way};
 use crate::defects::named;
 use crate::picture::{self, Picture};
+use crate::words;
 
 /// A step's screen, as it was or is.
 #[derive(Debug, Clone, Default)]
@@ -97,18 +98,15 @@ pub(super) fn compare(
                 moves = moved(before, now, &alignment);
             }
         }
-        (before, now) => {
-            let lost = [
-                (was.is_tree_lost, "the base's screen cannot be read"),
-                (is.is_tree_lost, UNREADABLE),
-            ];
-            let never = [
+        (before, now) => compared.unknown.extend(missing(
+            [before.is_some(), now.is_some()],
+            [was.is_tree_lost, is.is_tree_lost],
+            ["the base's screen cannot be read", UNREADABLE],
+            [
                 "what the screen held was not recorded before",
                 "what the screen held was not recorded",
-            ];
-            let has = [before.is_some(), now.is_some()];
-            compared.unknown.extend(missing(has, lost, never));
-        }
+            ],
+        )),
     }
     let new = is.defects.iter().filter(|one| !was.defects.contains(one));
     let new = new.map(|defect| Change::of(ChangeKind::Defect, defect));
@@ -148,18 +146,18 @@ pub(super) fn compare(
                 ..seen(visual, &moves, is)
             }));
         }
-        (before, now) => {
-            let lost = [
-                (was.is_picture_lost, "the base's picture cannot be read"),
-                (is.is_picture_lost, "its picture cannot be read"),
-            ];
-            let never = [
+        (before, now) => compared.unknown.extend(missing(
+            [before.is_some(), now.is_some()],
+            [was.is_picture_lost, is.is_picture_lost],
+            [
+                "the base's picture cannot be read",
+                "its picture cannot be read",
+            ],
+            [
                 "its picture was not recorded before",
                 "its picture was not recorded",
-            ];
-            let has = [before.is_some(), now.is_some()];
-            compared.unknown.extend(missing(has, lost, never));
-        }
+            ],
+        )),
     }
     compared
 }
@@ -210,16 +208,19 @@ impl Notations {
 /// other side has it. Nothing where neither ever had it.
 fn missing(
     has: [bool; 2],
-    lost: [(bool, &'static str); 2],
+    is_lost: [bool; 2],
+    lost: [&'static str; 2],
     never: [&'static str; 2],
 ) -> Vec<&'static str> {
-    let lost: Vec<_> = lost.iter().filter(|(is, _)| *is).collect();
-    match (lost.is_empty(), has) {
-        (false, _) => lost.iter().map(|(_, why)| *why).collect(),
-        (true, [false, true]) => vec![never[0]],
-        (true, [true, false]) => vec![never[1]],
-        (true, _) => Vec::new(),
-    }
+    let [one, other] = has;
+    let is_never = [other && !one, one && !other];
+    let (is, whys) = if is_lost.contains(&true) {
+        (is_lost, lost)
+    } else {
+        (is_never, never)
+    };
+    let whys = whys.into_iter().zip(is).filter(|(_, is)| *is);
+    whys.map(|(why, _)| why).collect()
 }
 
 /// A difference of trees, as one of what was and is.
@@ -228,18 +229,12 @@ fn told(item: &Item) -> Change {
         "" => format!("a {}", item.role),
         name => format!("{} \"{name}\"", item.role),
     };
-    let title = match item.kind {
-        ItemKind::Missing => format!("{name} is missing"),
-        ItemKind::Added | ItemKind::RawKey => format!("{name} is new"),
-        ItemKind::Name
-        | ItemKind::Value
-        | ItemKind::State
-        | ItemKind::Order
-        | ItemKind::OutOfView
-        | ItemKind::IntoView
-        | ItemKind::Untranslated
-        | ItemKind::Matches
-        | ItemKind::Role => item_title(item),
+    let title = if item.kind == ItemKind::Missing {
+        format!("{name} is missing")
+    } else if matches!(item.kind, ItemKind::Added | ItemKind::RawKey) {
+        format!("{name} is new")
+    } else {
+        item_title(item)
     };
     let detail = match (&item.was, &item.is) {
         (Some(_), Some(_)) => item_detail(item),
@@ -272,10 +267,8 @@ fn moved(was: &ScreenTree, is: &ScreenTree, alignment: &Alignment) -> Vec<Move> 
         };
         let by = [two[0].wrapping_sub(one[0]), two[1].wrapping_sub(one[1])];
         let ends = [two[2].wrapping_sub(one[2]), two[3].wrapping_sub(one[3])];
-        if by == [0, 0] || by != ends || inside.is_some_and(|(_, known)| known == by) {
-            continue;
-        }
-        if node.name.is_empty() {
+        let is_told = inside.is_some_and(|(_, known)| known == by);
+        if by == [0, 0] || by != ends || is_told || node.name.is_empty() {
             continue;
         }
         inside = Some((node.depth, by));
@@ -305,18 +298,13 @@ fn seen(visual: Visual, moves: &[Move], screen: &Screen<'_>) -> Change {
     };
     let touches = |one: &Move, at: [i32; 4]| meets(one.was, at) || meets(one.is, at);
     let by = |one: &Move| one.by.map(in_pixels);
-    let movers: Vec<&Move> = moves
-        .iter()
-        .filter(|one| visual.boxes.iter().any(|area| touches(one, area.at)))
-        .collect();
+    let movers = moves.iter();
+    let movers = movers.filter(|one| visual.boxes.iter().any(|area| touches(one, area.at)));
+    let movers: Vec<&Move> = movers.collect();
     let explained = |way: [i32; 2]| {
         let mut boxes = visual.boxes.iter();
-        !visual.boxes.is_empty()
-            && boxes.all(|area| {
-                movers
-                    .iter()
-                    .any(|one| touches(one, area.at) && by(one) == way)
-            })
+        let own = movers.iter().filter(|one| by(one) == way);
+        !visual.boxes.is_empty() && boxes.all(|area| own.clone().any(|one| touches(one, area.at)))
     };
     let shift = visual.shift.or_else(|| {
         let way = by(movers.first()?);
@@ -324,11 +312,8 @@ fn seen(visual: Visual, moves: &[Move], screen: &Screen<'_>) -> Change {
     });
     let title = match (visual.kind, shift) {
         (VisualKind::Shifted | VisualKind::Changed, Some(shift)) => {
-            let names: Vec<&str> = movers
-                .iter()
-                .filter(|one| by(one) == shift)
-                .map(|one| one.element.as_str())
-                .collect();
+            let own = movers.iter().filter(|one| by(one) == shift);
+            let names: Vec<&str> = own.map(|one| one.element.as_str()).collect();
             let more = match shift {
                 [0, _] | [_, 0] => way(shift),
                 [right, down] => format!("{} and {}", way([right, 0]), way([0, down])),
@@ -339,14 +324,11 @@ fn seen(visual: Visual, moves: &[Move], screen: &Screen<'_>) -> Change {
             let mut names: Vec<String> = Vec::new();
             for area in &visual.boxes {
                 // What no element holds whole is of those that it meets.
-                let met = screen
-                    .tree
-                    .iter()
-                    .flat_map(|tree| &tree.nodes)
-                    .filter(|node| {
-                        let here = node.bounds.is_some_and(|bounds| meets(bounds, area.at));
-                        here && area.element.is_none() && !node.name.is_empty()
-                    });
+                let nodes = screen.tree.iter().flat_map(|tree| &tree.nodes);
+                let met = nodes.filter(|node| {
+                    let here = node.bounds.is_some_and(|bounds| meets(bounds, area.at));
+                    here && area.element.is_none() && !node.name.is_empty()
+                });
                 let elements = area.element.iter().cloned().chain(met.map(named));
                 for element in elements {
                     if !names.contains(&element) {
@@ -379,12 +361,8 @@ fn visual_detail(visual: &Visual, was: &Screen<'_>, is: &Screen<'_>) -> String {
             format!("was {}, is {}", size(was), size(is))
         }
         VisualKind::Shifted | VisualKind::Changed | VisualKind::Failed => {
-            let verb = if visual.pixels == 1 {
-                "pixel differs"
-            } else {
-                "pixels differ"
-            };
-            format!("{} {verb}", visual.pixels)
+            let pixels = usize::try_from(visual.pixels).unwrap_or(usize::MAX);
+            words::count(pixels, "pixel differs", "pixels differ")
         }
     };
     if was.engine == is.engine {

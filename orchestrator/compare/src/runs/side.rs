@@ -86,31 +86,25 @@ impl<'a> Side<'a> {
     /// How a trail went, and the session that stands for its repeats: one that passed, if there is.
     pub(super) fn went(&self, sessions: &[usize]) -> (TrailResult, usize) {
         let of = |place: &usize| &self.run.sessions[*place];
-        let passed = sessions
-            .iter()
-            .find(|place| of(place).outcome == OutcomeKind::Passed && of(place).earlier.is_none());
-        let passed = passed.or_else(|| {
-            let mut sessions = sessions.iter();
-            sessions.find(|place| of(place).outcome == OutcomeKind::Passed)
-        });
-        let mut all = sessions.iter();
-        let failed = all.find(|place| of(place).outcome == OutcomeKind::Failed);
+        let all = |outcome| sessions.iter().filter(move |at| of(at).outcome == outcome);
+        let steady = all(OutcomeKind::Passed).find(|place| of(place).earlier.is_none());
+        let passed = steady.or_else(|| all(OutcomeKind::Passed).next());
+        let failed = all(OutcomeKind::Failed).next();
         let earlier = sessions.iter().find_map(|place| of(place).earlier.as_ref());
         let failure = failed.map(|place| failure(of(place)));
-        let flake = failure.clone();
-        let flake = flake.or_else(|| earlier.map(|one| (one.step, one.message.clone())));
-        match (passed, flake, failed, failure) {
-            (Some(place), Some((step, message)), ..) => {
+        let flake = failure.or_else(|| earlier.map(|one| (one.step, one.message.clone())));
+        match (passed, failed, flake) {
+            (Some(place), _, Some((step, message))) => {
                 (TrailResult::Flaky { step, message }, *place)
             }
-            (Some(place), None, ..) => (TrailResult::Passed, *place),
-            (None, _, Some(place), Some((step, message))) => {
+            (Some(place), _, None) => (TrailResult::Passed, *place),
+            (None, Some(place), Some((step, message))) => {
                 (TrailResult::Failed { step, message }, *place)
             }
-            (None, ..) => (
-                TrailResult::Unknown,
-                sessions.first().copied().unwrap_or_default(),
-            ),
+            (None, ..) => {
+                let first = sessions.first().copied();
+                (TrailResult::Unknown, first.unwrap_or_default())
+            }
         }
     }
 

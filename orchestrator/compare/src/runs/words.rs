@@ -8,13 +8,8 @@ use crate::{letter, words};
 /// Gives equal changes one letter, worst first.
 pub(super) fn letters(changes: &mut [Change]) {
     let key = |one: &Change| {
-        (
-            !one.fails,
-            one.kind,
-            one.status,
-            one.trail.clone(),
-            one.title.clone(),
-        )
+        let (trail, title) = (one.trail.clone(), one.title.clone());
+        (!one.fails, one.kind, one.status, trail, title)
     };
     let mut counts: BTreeMap<_, usize> = BTreeMap::new();
     for change in changes.iter() {
@@ -61,15 +56,15 @@ pub(super) fn sentence(answer: &RunComparison, as_before: usize) -> String {
     };
     let places = |status: ChangeStatus| {
         let all = answer.changes.iter();
-        all.filter(|change| change.status == status).count()
+        all.filter(move |change| change.status == status)
     };
     // What is proposed is a screen, whatever differs on it.
-    let proposed = answer.changes.iter();
-    let proposed = proposed.filter(|change| change.status == ChangeStatus::Proposed);
+    let proposed = places(ChangeStatus::Proposed);
     let proposed: BTreeSet<_> = proposed.map(|change| (change.place, change.step)).collect();
+    let new = places(ChangeStatus::New).count();
     let parts = [
         (count(ChangeStatus::Changed), "change", "changes"),
-        (places(ChangeStatus::New), "new screen", "new screens"),
+        (new, "new screen", "new screens"),
         (
             proposed.len(),
             "new baseline proposed",

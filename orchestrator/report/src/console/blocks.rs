@@ -82,19 +82,14 @@ fn told(
     names: &Names<'_>,
     layout: Layout,
 ) -> String {
-    let mut first = format!(
-        "{}{} {}",
-        match problem.letter.as_str() {
-            "" => "   ".to_owned(),
-            letter => format!("{}  ", layout.bold(letter)),
-        },
-        layout.sign(problem.mark),
-        layout.mark(problem.mark, &problem.what()),
-    );
-    let who = problem.who(trail);
-    if !who.is_empty() {
-        first.push_str(&format!(" {who}"));
-    }
+    let letter = match problem.letter.as_str() {
+        "" => "   ".to_owned(),
+        letter => format!("{}  ", layout.bold(letter)),
+    };
+    let (sign, what) = (layout.sign(problem.mark), problem.what());
+    let what = layout.mark(problem.mark, &what);
+    let mut first = format!("{letter}{sign} {what} {}", problem.who(trail));
+    first.truncate(first.trim_end().len());
     if let Some(step) = problem.step.and_then(|step| trail.step(step)) {
         first.push_str(&layout.dim(&format!(": {}", wording::one_line(&step.text))));
     }
@@ -127,29 +122,33 @@ fn told(
 fn differences(comparison: &Comparison, layout: Layout) -> String {
     let all = comparison.clusters.iter();
     let all = all.filter(|one| one.kind != ClusterKind::Failure && one.has_pattern());
-    let mut lines: Vec<String> = all
-        .map(|cluster| {
-            let place = match cluster.place.as_str() {
-                "" => String::new(),
-                place => format!(", {place}"),
-            };
-            let first = cluster.occurrences.first();
-            let trail = first.and_then(|one| comparison.trails.get(one.trail));
-            let at = trail.zip(first).map_or_else(String::new, |(trail, one)| {
-                format!(" ({}, {})", trail.title, wording::step(StepIndex(one.step)))
-            });
-            let said = format!("{}{place}{at}", cluster.title);
-            let letter = layout.bold(&cluster.letter);
-            format!("  {letter}  {}\n", wording::one_line(&said))
-        })
-        .collect();
+    let lines = all.map(|cluster| {
+        let place = match cluster.place.as_str() {
+            "" => String::new(),
+            place => format!(", {place}"),
+        };
+        let first = cluster.occurrences.first();
+        let trail = first.and_then(|one| comparison.trails.get(one.trail));
+        let at = trail.zip(first).map_or_else(String::new, |(trail, one)| {
+            format!(" ({}, {})", trail.title, wording::step(StepIndex(one.step)))
+        });
+        let said = format!("{}{place}{at}", cluster.title);
+        let letter = layout.bold(&cluster.letter);
+        format!("  {letter}  {}\n", wording::one_line(&said))
+    });
+    let mut lines: Vec<String> = lines.collect();
     if let Some(more) = wording::more(lines.len(), MOST_DIFFERENCES) {
         lines.truncate(MOST_DIFFERENCES);
         lines.push(format!("  {more} in the report\n"));
     }
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("Differences:\n{}", lines.concat()),
+    headed("Differences", lines.concat())
+}
+
+/// Lines below a heading, where there are some.
+fn headed(heading: &str, lines: String) -> String {
+    match lines.as_str() {
+        "" => lines,
+        _ => format!("{heading}:\n{lines}"),
     }
 }
 
@@ -171,11 +170,7 @@ pub fn flaky(view: &RunView, names: &Names<'_>, layout: Layout) -> String {
             text.push('\n');
         }
     }
-    if text.is_empty() {
-        text
-    } else {
-        format!("Flaky:\n{text}")
-    }
+    headed("Flaky", text)
 }
 
 /// How many things calls noticed, and where they are reported; empty without any.
@@ -183,9 +178,7 @@ fn noticed(view: &RunView) -> Option<String> {
     let count = view.trails.iter().map(|trail| StepNote::of(trail).len());
     let count = Some(count.sum::<usize>()).filter(|count| *count > 0)?;
     let notes = wording::count(count, "note", "notes");
-    Some(format!(
-        "{notes} on steps in the report, or with --lines tools"
-    ))
+    Some(notes + " on steps in the report, or with --lines tools")
 }
 
 fn attempt_trouble(attempt: &AttemptView) -> String {
@@ -198,19 +191,13 @@ fn attempt_trouble(attempt: &AttemptView) -> String {
 }
 
 fn title(trail: &TrailView, layout: Layout) -> String {
+    let sign = layout.sign(trail.mark());
+    let title = layout.bold(&wording::one_line(&trail.summary.title));
+    let (path, ones) = (wording::one_line(&trail.summary.path), trail.ones());
+    let count = wording::count(trail.sessions.len(), ones.trim_end_matches('s'), ones);
     format!(
-        "{} {} {}\n",
-        layout.sign(trail.mark()),
-        layout.bold(&wording::one_line(&trail.summary.title)),
-        layout.dim(&format!(
-            "{} × {}",
-            wording::one_line(&trail.summary.path),
-            wording::count(
-                trail.sessions.len(),
-                trail.ones().trim_end_matches('s'),
-                trail.ones()
-            )
-        )),
+        "{sign} {title} {}\n",
+        layout.dim(&format!("{path} × {count}"))
     )
 }
 
@@ -224,10 +211,9 @@ fn verdict(view: &RunView, headline: &str, layout: Layout) -> String {
             "  hint: choose devices that the pinned drivers drive, or another driver with --driver\n",
         );
     }
-    let counts: Vec<String> = counts(view)
-        .into_iter()
-        .map(|(mark, count)| format!("{} {}", layout.sign(mark), mark.counted(count)))
-        .collect();
+    let counts = counts(view).into_iter();
+    let counts = counts.map(|(mark, count)| layout.sign(mark) + " " + &mark.counted(count));
+    let counts: Vec<String> = counts.collect();
     // A single count is what the headline says.
     if counts.len() > 1 {
         text.push_str(&format!("  {}\n", counts.join("   ")));

@@ -20,14 +20,10 @@ pub fn failures(view: &RunView, names: &Names<'_>, layout: Layout) -> String {
     if view.trails.len() <= MANY_TRAILS {
         return String::new();
     }
-    let is_failure = |mark| match mark {
-        Mark::Failed | Mark::Infrastructure | Mark::NeedsAgent | Mark::Unfinished => true,
-        Mark::Cancelled | Mark::Flaky | Mark::NotRun | Mark::Skipped | Mark::Passed => false,
-    };
-    let sessions = view.sessions();
-    let failed: Vec<_> = sessions
-        .filter(|(_, session)| is_failure(session.mark()))
-        .collect();
+    use Mark::{Failed, Infrastructure, NeedsAgent, Unfinished};
+    let is_failure = |mark| matches!(mark, Failed | Infrastructure | NeedsAgent | Unfinished);
+    let failed = view.sessions().filter(|(_, one)| is_failure(one.mark()));
+    let failed: Vec<_> = failed.collect();
     if failed.is_empty() {
         return String::new();
     }
@@ -43,9 +39,8 @@ pub fn failures(view: &RunView, names: &Names<'_>, layout: Layout) -> String {
             step.map_or_else(String::new, |one| format!(", {}", wording::step(one.step))),
             wording::cut(&wording::one_line(&message), MOST_WORDS),
         ));
-        let command = again(view, trail, session);
-        text.push_str(&layout.dim(&format!("    {command}")));
-        text.push('\n');
+        let command = format!("    {}", again(view, trail, session));
+        text.push_str(&(layout.dim(&command) + "\n"));
     }
     if let Some(more) = wording::more(failed.len(), MOST_FAILURES) {
         text.push_str(&format!("  {more} in the report\n"));

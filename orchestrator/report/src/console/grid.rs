@@ -34,11 +34,7 @@ pub fn grid(
     if trail.sessions.is_empty() || trail.sessions.len() > MOST_DEVICES || steps == 0 {
         return None;
     }
-    let rows: Vec<String> = trail
-        .sessions
-        .iter()
-        .map(|session| names.get(session).to_owned())
-        .collect();
+    let rows: Vec<&str> = trail.sessions.iter().map(|one| names.get(one)).collect();
     let name_width = rows.iter().map(|name| name.chars().count()).max()?;
     let tags: Vec<String> = (0..rows.len()).map(|place| tag(problems, place)).collect();
     let tag_width = tags.iter().map(|tag| tag.chars().count()).max()?;
@@ -67,31 +63,19 @@ pub fn grid(
                 StepKind::Trailhead => "0".to_owned(),
                 StepKind::Step | StepKind::Verify => step.step.to_string(),
             };
-            let title = if column >= WORDED {
-                let word = wording::one_line(&step.text);
-                let room = column - 2 - number.len();
-                format!("{number} {}", wording::cut(&word, room))
-            } else {
-                number
-            };
-            head.push_str(&pad(&title, column));
+            let (word, room) = (wording::one_line(&step.text), column.saturating_sub(2));
+            let word = wording::cut(&word, room.saturating_sub(number.len()));
+            let title = Some(format!("{number} {word}")).filter(|_| column >= WORDED);
+            head.push_str(&pad(&title.unwrap_or(number), column));
         }
         text.push_str(layout.dim(head.trim_end()).as_str());
         text.push('\n');
         let first = block * per_block;
         for ((session, name), tag) in trail.sessions.iter().zip(&rows).zip(&tags) {
-            let mut row = format!(
-                " {}  {}  ",
-                pad(name, name_width),
-                layout.dim(&pad(tag, tag_width))
-            );
-            row.push_str(&cells(
-                session,
-                first..first + summaries.len(),
-                column,
-                room,
-                layout,
-            ));
+            let (name, tag) = (pad(name, name_width), layout.dim(&pad(tag, tag_width)));
+            let places = first..first + summaries.len();
+            let cells = cells(session, places, column, room, layout);
+            let row = format!(" {name}  {tag}  {cells}");
             text.push_str(row.trim_end());
             text.push('\n');
         }
@@ -118,11 +102,8 @@ fn cells(
     };
     let mut row = String::new();
     let bad = bad_step(session);
-    let reached = attempt
-        .steps
-        .iter()
-        .any(|step| step.status != Status::NotRun);
-    if !reached {
+    let mut steps = attempt.steps.iter();
+    if steps.all(|step| step.status == Status::NotRun) {
         return why(&session.status, session.mark(), room, layout);
     }
     let start = places.start;
@@ -140,11 +121,10 @@ fn cells(
             row.push_str(&pad("", column));
             continue;
         }
-        let time = if column >= TIMED && mark == Mark::Passed && !step.is_idle() {
-            format!(" {}", seconds(step))
-        } else {
-            String::new()
-        };
+        let is_timed = column >= TIMED && mark == Mark::Passed && !step.is_idle();
+        // Without a unit; the column has no room for one.
+        let time = is_timed.then(|| format!(" {:.1}", step.duration.as_secs_f64()));
+        let time = time.unwrap_or_default();
         let cell = pad(&format!("{}{time}", step.sign()), column);
         row.push_str(&cell.replacen(step.sign(), &layout.mark(mark, step.sign()), 1));
     }
@@ -169,9 +149,4 @@ fn why(status: &Status, mark: Mark, room: usize, layout: Layout) -> String {
     };
     let said = wording::cut(&said, room.saturating_sub(2).max(FEW_WORDS));
     format!("{} {}", layout.sign(mark), layout.mark(mark, &said))
-}
-
-/// Seconds without a unit; the column has no room for one.
-fn seconds(step: &StepView) -> String {
-    format!("{:.1}", step.duration.as_secs_f64())
 }

@@ -94,45 +94,32 @@ impl EventLines {
 
     /// What a step's calls noticed, each thing once, when the step has ended.
     fn notes_of(&mut self, event: &RunEvent) -> Vec<String> {
-        match event {
-            RunEvent::ToolFinished {
-                session, report, ..
-            } if !report.notes.is_empty() => {
-                let known = self.notes.entry(session.0.clone()).or_default();
-                for note in &report.notes {
-                    if !known.contains(note) {
-                        known.push(note.clone());
-                    }
+        if let RunEvent::ToolFinished {
+            session, report, ..
+        } = event
+        {
+            let known = self.notes.entry(session.0.clone()).or_default();
+            for note in &report.notes {
+                if !known.contains(note) {
+                    known.push(note.clone());
                 }
-                Vec::new()
             }
-            RunEvent::StepFinished { session, .. } => {
-                let notes = self.notes.remove(&session.0).unwrap_or_default();
-                let told = notes.iter().filter(|_| self.detail >= Detail::Tools);
-                told.map(|note| {
-                    let note = wording::one_line(note);
-                    self.labelled(session, &format!("  note: {note}"))
-                })
-                .collect()
-            }
-            RunEvent::SessionWillRetry { session, .. }
-            | RunEvent::SessionFinished { session, .. } => {
-                self.notes.remove(&session.0);
-                Vec::new()
-            }
-            RunEvent::RunStarted { .. }
-            | RunEvent::SessionStarted { .. }
-            | RunEvent::StepStarted { .. }
-            | RunEvent::ToolStarted { .. }
-            | RunEvent::ToolFinished { .. }
-            | RunEvent::ArtifactSaved { .. }
-            | RunEvent::DeviceReported { .. }
-            | RunEvent::SessionConfigured { .. }
-            | RunEvent::StepObserved { .. }
-            | RunEvent::SinkFailed { .. }
-            | RunEvent::StopRequested { .. }
-            | RunEvent::RunFinished { .. } => Vec::new(),
         }
+        if let RunEvent::SessionWillRetry { session, .. }
+        | RunEvent::SessionFinished { session, .. } = event
+        {
+            self.notes.remove(&session.0);
+        }
+        let RunEvent::StepFinished { session, .. } = event else {
+            return Vec::new();
+        };
+        let notes = self.notes.remove(&session.0).unwrap_or_default();
+        let told = notes.iter().filter(|_| self.detail >= Detail::Tools);
+        told.map(|note| {
+            let note = wording::one_line(note);
+            self.labelled(session, &format!("  note: {note}"))
+        })
+        .collect()
     }
 
     fn timestamp(&self, at: DateTime<Utc>) -> String {
@@ -310,19 +297,17 @@ impl EventLines {
                 Some(self.labelled(session, &said))
             }
             RunEvent::SinkFailed {
+                sink,
                 message,
-                unsaved: Some(file),
-                ..
-            } => Some(format!(
-                "warning: {} was not saved: {}",
-                wording::one_line(file),
-                wording::one_line(message)
-            )),
-            RunEvent::SinkFailed { sink, message, .. } => Some(format!(
-                "warning: the {} output broke and gets nothing more: {}",
-                wording::one_line(sink),
-                wording::one_line(message)
-            )),
+                unsaved,
+            } => {
+                let what = match unsaved {
+                    Some(file) => format!("{file} was not saved"),
+                    None => format!("the {sink} output broke and gets nothing more"),
+                };
+                let said = format!("warning: {what}: {message}");
+                Some(wording::one_line(&said).into_owned())
+            }
             RunEvent::StopRequested { by } => Some(format!(
                 "{}: no new sessions will start",
                 wording::stopped(*by)
@@ -343,15 +328,8 @@ impl EventLines {
             true => (Detail::Steps, "!"),
             false => (Detail::Tools, " "),
         };
-        if self.detail < least {
-            return None;
-        }
-        let said = format!(
-            "  {sign} {}: {}",
-            wording::one_line(&line.level),
-            wording::one_line(&line.text)
-        );
-        Some(self.labelled(session, &said))
+        let said = wording::one_line(&format!("{}: {}", line.level, line.text)).into_owned();
+        (self.detail >= least).then(|| self.labelled(session, &format!("  {sign} {said}")))
     }
 
     fn name(&mut self, session: &SessionId, trail: usize, device: &str) {

@@ -17,10 +17,9 @@ pub(super) struct Compared {
 impl Compared {
     pub(super) fn of(view: &RunView, comparison: &Comparison) -> Self {
         let mut compared = Self::default();
-        let sessions: HashMap<&str, &[AttemptView]> = view
-            .sessions()
-            .map(|(_, session)| (&*session.id.0, &*session.attempts))
-            .collect();
+        let sessions = view.sessions();
+        let sessions = sessions.map(|(_, one)| (&*one.id.0, &*one.attempts));
+        let sessions: HashMap<&str, &[AttemptView]> = sessions.collect();
         // The attempt that was seen, or the one that counts.
         let mut add = |place: usize, attempt: Option<u32>, step: u32| {
             let session = comparison.sessions.get(place);

@@ -3,12 +3,11 @@
 mod shape;
 mod texts;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use packtrain_compare::defects::sentence;
-use packtrain_drivers::{Defect, DeviceEvent};
+use packtrain_drivers::DeviceEvent;
 use packtrain_model::screen::Observation;
 use packtrain_model::{ArtifactKind, Outcome, StepKind};
 use serde_json::Value;
@@ -54,53 +53,39 @@ pub(super) fn details<'a>(
             sessions.push(details);
         }
     }
+    let trails = view.trails.iter().zip(page.sections());
+    let marks = Mark::ALL.into_iter().map(|mark| (mark.key(), mark.into()));
+    // Where each observed picture is.
+    let observed = view.steps();
+    let observed = observed.filter_map(|(_, step)| step.observed.as_ref()?.picture.as_ref());
+    let shots = observed.map(|seen| (&*seen.digest, shot(&seen.artifact, pictures)));
     let details = Details {
         root: &options.artifact_root,
         head: &page.heading,
-        marks: Mark::ALL
-            .into_iter()
-            .map(|mark| (mark.key(), mark.into()))
-            .collect(),
-        trails: view
-            .trails
-            .iter()
-            .zip(page.sections())
-            .map(|(view, section)| trail(view, section))
-            .collect(),
+        marks: marks.collect(),
+        trails: trails.map(|(view, section)| trail(view, section)).collect(),
         sessions,
-        pictures: observed_pictures(view, pictures),
+        pictures: shots.collect(),
     };
     (details, texts.kept)
 }
 
-/// Where each observed picture is.
-fn observed_pictures<'a>(view: &'a RunView, pictures: &Pictures) -> BTreeMap<&'a str, Shot<'a>> {
-    view.steps()
-        .filter_map(|(_, step)| step.observed.as_ref()?.picture.as_ref())
-        .map(|seen| (&*seen.digest, shot(&seen.artifact, pictures)))
-        .collect()
-}
-
 fn trail<'a>(trail: &'a TrailView, section: &'a Section) -> Trail<'a> {
+    let steps = trail.summary.steps.iter().zip(&section.rows);
+    let steps = steps.map(|(step, row)| TrailStep {
+        spread: row.spread.as_deref(),
+        i: step.step.0,
+        kind: kind(step.kind),
+        text: &step.text,
+        line: step.line,
+    });
     Trail {
         title: &trail.summary.title,
         path: &trail.summary.path,
         facts: &section.facts,
         problems: &section.problems,
         notes: &section.notes,
-        steps: trail
-            .summary
-            .steps
-            .iter()
-            .zip(&section.rows)
-            .map(|(step, row)| TrailStep {
-                spread: row.spread.as_deref(),
-                i: step.step.0,
-                kind: kind(step.kind),
-                text: &step.text,
-                line: step.line,
-            })
-            .collect(),
+        steps: steps.collect(),
     }
 }
 
@@ -137,11 +122,11 @@ fn details_of<'a>(
     let classifiers: Vec<&str> = classifiers.map(|c| c.0.as_str()).collect();
     let find = [
         trail.summary.name.as_str(),
-        trail.summary.title.as_str(),
-        device.id.as_str(),
-        device.model.as_str(),
-        device.system.as_str(),
-        device.driver.as_str(),
+        &trail.summary.title,
+        &device.id,
+        &device.model,
+        &device.system,
+        &device.driver,
         &classifiers.join(" "),
         mark.word(),
         word.unwrap_or_default(),
@@ -152,23 +137,20 @@ fn details_of<'a>(
     ]
     .join("\n")
     .to_lowercase();
+    let took = Some(session.total_duration()).filter(|took| !took.is_zero());
+    let attempts = session.attempts.iter();
+    let attempts = attempts.map(|one| details_of_attempt(one, start, pictures, texts));
     Session {
         id: &session.id.0,
         trail: place,
         device,
         mark: mark.key(),
         word,
-        time: Some(session.total_duration())
-            .filter(|took| !took.is_zero())
-            .map_or_else(String::new, wording::duration),
+        time: took.map_or_else(String::new, wording::duration),
         cell: &session.cell,
         find,
         said: said(&session.status),
-        attempts: session
-            .attempts
-            .iter()
-            .map(|attempt| details_of_attempt(attempt, start, pictures, texts))
-            .collect(),
+        attempts: attempts.collect(),
     }
 }
 
@@ -178,22 +160,20 @@ fn details_of_attempt<'a>(
     pictures: &Pictures,
     texts: &mut Texts<'_>,
 ) -> Attempt<'a> {
-    let from = since(start, attempt.started);
-    let length = millis(attempt.duration);
+    let from = since(start, attempt.started).unwrap_or(0.0);
+    let end = from + millis(attempt.duration);
+    let steps = attempt.steps.iter();
+    let steps = steps.map(|step| details_of_step(step, start, pictures, texts));
     Attempt {
-        from: from.unwrap_or(0.0),
-        to: since(start, attempt.ended).unwrap_or(from.unwrap_or(0.0) + length),
+        from,
+        to: since(start, attempt.ended).unwrap_or(end),
         axes: &attempt.axes,
         id: &attempt.id.0,
         n: attempt.number.0,
         mark: Mark::of(&attempt.status).key(),
         time: wording::duration(attempt.duration),
         bad: attempt.first_bad_step().map(|step| step.step.0),
-        steps: attempt
-            .steps
-            .iter()
-            .map(|step| details_of_step(step, start, pictures, texts))
-            .collect(),
+        steps: steps.collect(),
     }
 }
 
@@ -212,6 +192,15 @@ fn details_of_step<'a>(
     pictures: &Pictures,
     texts: &mut Texts<'_>,
 ) -> Step<'a> {
+    let texts = step.is_bad().then(|| texts.of(step));
+    let files = step.artifacts.iter().map(|artifact| File {
+        path: &artifact.path,
+        kind: artifact_kind(artifact.kind),
+        size: size(artifact.bytes),
+    });
+    let shots = step.artifacts.iter();
+    let shots = shots.filter(|artifact| artifact.kind == ArtifactKind::Screenshot);
+    let shots = shots.map(|artifact| shot(&artifact.path, pictures));
     Step {
         at: since(start, step.started),
         ms: millis(step.duration),
@@ -225,35 +214,21 @@ fn details_of_step<'a>(
         calls: step.calls.iter().map(call).collect(),
         reports: step.reports.iter().take(MOST_REPORTS).map(report).collect(),
         more: step.reports.len().saturating_sub(MOST_REPORTS),
-        shots: shots(step, pictures),
-        texts: if step.is_bad() {
-            texts.of(step)
-        } else {
-            Vec::new()
-        },
-        files: step
-            .artifacts
-            .iter()
-            .map(|artifact| File {
-                path: &artifact.path,
-                kind: artifact_kind(artifact.kind),
-                size: size(artifact.bytes),
-            })
-            .collect(),
+        shots: shots.collect(),
+        texts: texts.unwrap_or_default(),
+        files: files.collect(),
     }
 }
 
 /// How long a step took, when it has an end.
 pub(super) fn step_time(step: &StepView) -> String {
-    match step.status {
-        Status::Ended(Outcome::Skipped { .. }) | Status::NotRun | Status::Unfinished => {
-            String::new()
-        }
+    let has_time = match step.status {
+        Status::Ended(Outcome::Skipped { .. }) | Status::NotRun | Status::Unfinished => false,
         // A step with nothing to do, or that asks for an agent, takes no time worth the name.
-        Status::Ended(_) if step.is_idle() => String::new(),
-        Status::Ended(_) if step.duration.is_zero() => String::new(),
-        Status::Ended(_) => wording::duration(step.duration),
-    }
+        Status::Ended(_) => !step.is_idle() && !step.duration.is_zero(),
+    };
+    let time = has_time.then(|| wording::duration(step.duration));
+    time.unwrap_or_default()
 }
 
 /// The word of an infrastructure error, which says whom it blames; others have their mark's.
@@ -267,18 +242,20 @@ fn said(status: &Status) -> Option<FailureReason<'_>> {
         Some(_) | None => (None, &[][..]),
     };
     Some(FailureReason {
-        message: wording::cut(&status.message()?, LONGEST_TEXT).into_owned(),
+        message: cut(&status.message()?),
         hint: status.hint(),
         at,
-        log: log
-            .iter()
-            .map(|line| wording::cut(line, LONGEST_TEXT).into_owned())
-            .collect(),
+        log: log.iter().map(|line| cut(line)).collect(),
     })
 }
 
+/// As much of a foreign text as is kept.
+fn cut(text: &str) -> String {
+    wording::cut(text, LONGEST_TEXT).into_owned()
+}
+
 fn call(call: &CallView) -> Call<'_> {
-    let located = call.report.located.as_ref();
+    let (located, via) = (call.report.located.as_ref(), call.via.as_ref());
     Call {
         depth: call.depth,
         tool: &call.tool,
@@ -291,31 +268,24 @@ fn call(call: &CallView) -> Call<'_> {
         by: located.map(|located| located.by.as_str()),
         matched: located.map(|located| located.matched),
         notes: call.report.notes.iter().map(String::as_str).collect(),
-        said: call
-            .status
-            .message()
-            .map(|message| wording::cut(&message, LONGEST_TEXT).into_owned()),
-        answer: call
-            .answer
-            .as_deref()
-            .map(|answer| wording::cut(answer, LONGEST_TEXT).into_owned()),
-        via: call
-            .via
-            .as_ref()
-            .map(|via| wording::via(via, call.duration)),
-        log: call.via.as_ref().and_then(|via| via.log.as_deref()),
+        said: call.status.message().map(|message| cut(&message)),
+        answer: call.answer.as_deref().map(cut),
+        via: via.map(|via| wording::via(via, call.duration)),
+        log: via.and_then(|via| via.log.as_deref()),
     }
 }
 
 /// Arguments with their long texts cut.
 fn shortened(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::String(wording::cut(text, LONGEST_TEXT).into_owned()),
+        Value::String(text) => Value::String(cut(text)),
         Value::Array(items) => items.iter().map(shortened).collect(),
-        Value::Object(map) => map
-            .iter()
-            .map(|(key, value)| (key.clone(), shortened(value)))
-            .collect(),
+        Value::Object(map) => {
+            let entries = map.iter();
+            entries
+                .map(|(key, value)| (key.clone(), shortened(value)))
+                .collect()
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
@@ -325,17 +295,9 @@ fn report(event: &DeviceEvent) -> Report {
     Report {
         level: line.level.into_owned(),
         bad: line.is_trouble,
-        text: wording::cut(&line.text, LONGEST_TEXT).into_owned(),
+        text: cut(&line.text),
         src: line.source.map(str::to_owned),
     }
-}
-
-fn shots<'a>(step: &'a StepView, pictures: &Pictures) -> Vec<Shot<'a>> {
-    step.artifacts
-        .iter()
-        .filter(|artifact| artifact.kind == ArtifactKind::Screenshot)
-        .map(|artifact| shot(&artifact.path, pictures))
-        .collect()
 }
 
 fn shot<'a>(path: &'a str, pictures: &Pictures) -> Shot<'a> {
@@ -352,20 +314,16 @@ fn seen(observed: &Observation) -> StepScreen<'_> {
     let counted = |count: u32, one, many| {
         (count > 0).then(|| wording::count(usize::try_from(count).unwrap_or(0), one, many))
     };
+    let (one, many) = ("error or warning logged", "errors and warnings logged");
+    let still = "the screen never became still";
     let notes = [
-        counted(
-            observed.console,
-            "error or warning logged",
-            "errors and warnings logged",
-        ),
+        counted(observed.console, one, many),
         counted(
             observed.failed_requests,
             "request failed",
             "requests failed",
         ),
-        observed
-            .unsettled
-            .then(|| "the screen never became still".to_owned()),
+        observed.unsettled.then(|| still.to_owned()),
     ];
     let idle = observed.idle_masks.iter();
     let idle = idle.map(|mask| format!("the mask `{}` matched nothing", wording::one_line(mask)));
@@ -376,13 +334,13 @@ fn seen(observed: &Observation) -> StepScreen<'_> {
         height: picture.map_or(0, |picture| picture.height),
         scale: picture.map_or(1.0, |picture| picture.scale),
         masked: picture.map_or(&[], |picture| &picture.masked),
-        defects: observed.defects.iter().map(defect).collect(),
+        defects: observed
+            .defects
+            .iter()
+            .map(|one| cut(&sentence(one)))
+            .collect(),
         notes: notes.into_iter().flatten().chain(idle).collect(),
     }
-}
-
-fn defect(defect: &Defect) -> String {
-    wording::cut(&sentence(defect), LONGEST_TEXT).into_owned()
 }
 
 const fn artifact_kind(kind: ArtifactKind) -> &'static str {

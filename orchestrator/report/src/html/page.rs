@@ -75,29 +75,26 @@ impl<'a> Page<'a> {
         about.push(view.run.to_string());
         let mut order: Vec<usize> = (0..view.trails.len()).collect();
         order.sort_by_key(|&place| view.trails[place].mark());
+        let counts = counts(view).into_iter().map(|(mark, count)| Count {
+            mark: mark.into(),
+            count,
+            word: mark.word_for(count),
+        });
         let heading = Heading {
             run: view.run.to_string(),
             packtrain: view.packtrain.clone(),
             headline: comparison.sentence.clone(),
             headline_mark: mark(view).into(),
             facts: about,
-            counts: counts(view)
-                .into_iter()
-                .map(|(mark, count)| Count {
-                    mark: mark.into(),
-                    count,
-                    word: mark.word_for(count),
-                })
-                .collect(),
+            counts: counts.collect(),
             notes: notes(view, is_live),
         };
         let names = Names::of(view, comparison);
+        let trails = order.into_iter();
+        let trails = trails.map(|at| Section::new(at, &view.trails[at], comparison, &names));
         Self {
             heading,
-            trails: order
-                .iter()
-                .map(|&place| Section::new(place, &view.trails[place], comparison, &names))
-                .collect(),
+            trails: trails.collect(),
             legend: Mark::ALL.into_iter().map(MarkText::from).collect(),
             names,
         }
@@ -113,10 +110,9 @@ impl<'a> Page<'a> {
 
 /// What its last attempt took; nothing when it had none worth the name.
 fn session_time(session: &SessionView) -> String {
-    session
-        .last()
-        .filter(|attempt| !attempt.duration.is_zero())
-        .map_or_else(String::new, |attempt| wording::duration(attempt.duration))
+    let took = session.last().map(|attempt| attempt.duration);
+    let took = took.filter(|took| !took.is_zero());
+    took.map_or_else(String::new, wording::duration)
 }
 
 const fn density(columns: usize) -> &'static str {

@@ -41,10 +41,8 @@ impl Pictures {
         limit: u64,
         artifact: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
     ) -> Self {
-        let mut wanted: Vec<(u8, &str, u64)> = Vec::new();
-        for trail in &view.trails {
-            wanted.extend(ranked(trail, compared));
-        }
+        let wanted = view.trails.iter().flat_map(|trail| ranked(trail, compared));
+        let mut wanted: Vec<(u8, &str, u64)> = wanted.collect();
         // Stable: within a rank the run's own order decides who is linked instead.
         wanted.sort_by_key(|(rank, ..)| *rank);
 
@@ -112,10 +110,8 @@ fn ranked<'a>(
     compared: &'a Compared,
 ) -> impl Iterator<Item = (u8, &'a str, u64)> {
     let attempts = || trail.sessions.iter().flat_map(|session| &session.attempts);
-    let bad: BTreeSet<StepIndex> = attempts()
-        .filter_map(|attempt| attempt.first_bad_step())
-        .map(|step| step.step)
-        .collect();
+    let bad = attempts().filter_map(|attempt| attempt.first_bad_step());
+    let bad: BTreeSet<StepIndex> = bad.map(|step| step.step).collect();
     attempts().flat_map(move |attempt| {
         let bad = bad.clone();
         attempt.steps.iter().flat_map(move |step| {
@@ -125,11 +121,9 @@ fn ranked<'a>(
                 (false, true) => 1,
                 (false, false) => 2,
             };
-            let screenshots = step
-                .artifacts
-                .iter()
-                .filter(|artifact| artifact.kind == ArtifactKind::Screenshot)
-                .map(|artifact| (artifact.path.as_str(), artifact.bytes));
+            let screenshots = step.artifacts.iter();
+            let screenshots = screenshots.filter(|one| one.kind == ArtifactKind::Screenshot);
+            let screenshots = screenshots.map(|one| (one.path.as_str(), one.bytes));
             let observed = step.observed.iter().filter_map(|o| o.picture.as_ref());
             let observed = observed.map(|picture| (picture.artifact.as_str(), 0));
             let both = observed.chain(screenshots);

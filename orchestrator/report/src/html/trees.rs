@@ -1,7 +1,7 @@
 //! The screens as trees: whole where two of them are compared, and the words of all of them for
 //! the search.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use packtrain_model::screen::{ObservedTree, ScreenTree};
 use serde::Serialize;
@@ -60,11 +60,10 @@ impl Trees {
         let mut trees = Self::default();
         let mut left = TREES_LIMIT;
         let firsts = firsts(view);
-        let digests: std::collections::HashSet<&str> = compared
-            .steps(view)
-            .filter_map(|step| step.observed.as_ref()?.tree.as_ref())
-            .filter_map(|seen| firsts.get(&*seen.digest).copied())
-            .collect();
+        let seen = compared.steps(view);
+        let seen = seen.filter_map(|step| step.observed.as_ref()?.tree.as_ref());
+        let digests = seen.filter_map(|seen| firsts.get(&*seen.digest).copied());
+        let digests: HashSet<&str> = digests.collect();
         for seen in observed(view) {
             if firsts.get(&*seen.digest) != Some(&&*seen.digest)
                 || trees.words.trees.contains_key(&seen.digest)
@@ -72,9 +71,7 @@ impl Trees {
             {
                 continue;
             }
-            let Some(bytes) = artifact(&seen.artifact) else {
-                continue;
-            };
+            let bytes = artifact(&seen.artifact).unwrap_or_default();
             let Ok(mut tree) = serde_json::from_slice::<ScreenTree>(&bytes) else {
                 continue;
             };
@@ -92,10 +89,8 @@ impl Trees {
 
 impl Words {
     fn add(&mut self, digest: &str, tree: &ScreenTree) {
-        let nodes = tree
-            .nodes
-            .iter()
-            .flat_map(|node| [Some(&node.name), node.value.as_ref()]);
+        let nodes = tree.nodes.iter();
+        let nodes = nodes.flat_map(|node| [Some(&node.name), node.value.as_ref()]);
         let texts = nodes.chain([tree.title.as_ref()]).flatten();
         let mut places = Vec::new();
         for text in texts.filter(|text| !text.is_empty()) {

@@ -1,11 +1,10 @@
 //! PNG files as lossless WebP, which is smaller: on all processors, and within a budget of pixels,
 //! because a report must not keep anybody waiting.
 
-use std::io::Cursor;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use image_webp::{ColorType, WebPEncoder};
+use packtrain_compare::picture::Picture;
 use parking_lot::Mutex;
 
 /// How many pixels are encoded altogether; what comes after is kept as it is.
@@ -55,23 +54,5 @@ fn pixels(file: &[u8]) -> Option<u64> {
 }
 
 fn encode(file: &[u8]) -> Option<Vec<u8>> {
-    let mut decoder = png::Decoder::new(Cursor::new(file));
-    decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::STRIP_16);
-    let mut reader = decoder.read_info().ok()?;
-    let mut pixels = vec![0; reader.output_buffer_size()?];
-    let frame = reader.next_frame(&mut pixels).ok()?;
-    let color = match frame.color_type {
-        png::ColorType::Grayscale => ColorType::L8,
-        png::ColorType::GrayscaleAlpha => ColorType::La8,
-        png::ColorType::Rgb => ColorType::Rgb8,
-        png::ColorType::Rgba => ColorType::Rgba8,
-        png::ColorType::Indexed => return None,
-    };
-    let pixels = pixels.get(..frame.buffer_size())?;
-    let mut webp = Vec::new();
-    let encoder = WebPEncoder::new(&mut webp);
-    encoder
-        .encode(pixels, frame.width, frame.height, color)
-        .ok()?;
-    Some(webp)
+    Picture::decode(file).ok()?.to_webp().ok()
 }

@@ -57,11 +57,8 @@ pub(super) fn description(trail: &TrailView, attempt: &AttemptView, here: &str) 
         }
         Some(_) | None => {
             if let Some(known) = bad.and_then(|step| trail.step(step.step)) {
-                text.push_str(&format!(
-                    "at {}:{}\n",
-                    relative(here, &trail.summary.path),
-                    known.line
-                ));
+                let path = relative(here, &trail.summary.path);
+                text.push_str(&format!("at {path}:{}\n", known.line));
             }
         }
     }
@@ -72,11 +69,8 @@ pub(super) fn description(trail: &TrailView, attempt: &AttemptView, here: &str) 
 pub(super) fn trouble(attempt: &AttemptView) -> String {
     let mut text = String::new();
     for step in &attempt.steps {
-        for event in &step.reports {
-            let line = Reported::of(event);
-            if !line.is_trouble {
-                continue;
-            }
+        let lines = step.reports.iter().map(Reported::of);
+        for line in lines.filter(|line| line.is_trouble) {
             let (level, said) = (foreign(&line.level), foreign(&line.text));
             text.push_str(&format!("{}: {level}: {said}", wording::step(step.step)));
             if let Some(source) = line.source {
@@ -102,6 +96,7 @@ pub(super) fn cell_properties(cell: &Cell) -> impl Iterator<Item = Property> {
 
 pub(super) fn device_properties(info: &packtrain_drivers::DeviceInfo) -> Vec<Property> {
     let classifiers: Vec<&str> = info.classifiers.iter().map(|c| c.0.as_str()).collect();
+    let screen = format!("{}x{}", info.screen.width, info.screen.height);
     [
         ("device.id", info.id.to_string()),
         ("device.platform", info.id.platform().to_string()),
@@ -109,10 +104,7 @@ pub(super) fn device_properties(info: &packtrain_drivers::DeviceInfo) -> Vec<Pro
         ("device.system", info.system.clone()),
         ("device.driver", info.driver.clone()),
         ("device.classifiers", classifiers.join("-")),
-        (
-            "device.screen",
-            format!("{}x{}", info.screen.width, info.screen.height),
-        ),
+        ("device.screen", screen),
     ]
     .into_iter()
     .filter(|(_, value)| !value.is_empty())

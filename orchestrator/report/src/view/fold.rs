@@ -61,13 +61,7 @@ impl Fold {
                 // What other machines run is not a part of this run.
                 self.view.options.elsewhere = Vec::new();
                 self.view.devices = devices;
-                self.view.trails = trails
-                    .into_iter()
-                    .map(|summary| TrailView {
-                        summary,
-                        sessions: Vec::new(),
-                    })
-                    .collect();
+                self.view.trails = trails.into_iter().map(TrailView::new).collect();
                 for (index, planned) in sessions.iter().enumerate() {
                     let id = SessionId::new(SessionIndex(index), AttemptNumber(1));
                     self.plan(id, planned);
@@ -132,17 +126,15 @@ impl Fold {
                 duration_ms,
             } => {
                 if let Some(step) = self.step(&session, step) {
-                    let begun = step.calls.iter_mut().rev().find(|known| {
+                    let begun = step.calls.iter().rposition(|known| {
                         known.status == Status::Unfinished
                             && (known.call, known.depth) == (call, depth)
                             && known.tool == tool
                     });
+                    let unknown = || CallView::new(call, depth, tool, Value::Null);
                     let ended = match begun {
-                        Some(begun) => begun,
-                        None => {
-                            let unknown = CallView::new(call, depth, tool, Value::Null);
-                            step.calls.push_mut(unknown)
-                        }
+                        Some(begun) => &mut step.calls[begun],
+                        None => step.calls.push_mut(unknown()),
                     };
                     (ended.record, ended.via) = (record, via);
                     ended.status = Status::Ended(outcome);
@@ -186,7 +178,7 @@ impl Fold {
                 outcome,
                 duration_ms,
             } => {
-                self.attempt_ended(at, &session, outcome, duration_ms);
+                self.ended(at, &session, outcome, duration_ms);
             }
             RunEvent::SessionFinished {
                 session,
@@ -194,7 +186,7 @@ impl Fold {
                 flaky,
                 duration_ms,
             } => {
-                self.attempt_ended(at, &session, outcome.clone(), duration_ms);
+                self.ended(at, &session, outcome.clone(), duration_ms);
                 if let Some(session) = self.session(&session) {
                     session.status = Status::Ended(outcome);
                     session.flaky = flaky;
@@ -250,22 +242,19 @@ impl Fold {
         if index < self.view.trails.len() {
             return index;
         }
-        let known = self
-            .view
-            .trails
-            .iter()
-            .position(|trail| trail.summary.name == UNKNOWN && trail.summary.path.is_empty());
+        let is_unknown = |one: &TrailView| {
+            let summary = &one.summary;
+            summary.name == UNKNOWN && summary.path.is_empty()
+        };
+        let known = self.view.trails.iter().position(is_unknown);
         known.unwrap_or_else(|| {
-            self.view.trails.push(TrailView {
-                summary: TrailSummary {
-                    name: UNKNOWN.to_owned(),
-                    title: UNKNOWN.to_owned(),
-                    path: String::new(),
-                    tags: Vec::new(),
-                    steps: Vec::new(),
-                },
-                sessions: Vec::new(),
-            });
+            self.view.trails.push(TrailView::new(TrailSummary {
+                name: UNKNOWN.to_owned(),
+                title: UNKNOWN.to_owned(),
+                path: String::new(),
+                tags: Vec::new(),
+                steps: Vec::new(),
+            }));
             self.view.trails.len() - 1
         })
     }
@@ -315,13 +304,7 @@ impl Fold {
         }
     }
 
-    fn attempt_ended(
-        &mut self,
-        at: DateTime<Utc>,
-        id: &SessionId,
-        outcome: Outcome,
-        took: Duration,
-    ) {
+    fn ended(&mut self, at: DateTime<Utc>, id: &SessionId, outcome: Outcome, took: Duration) {
         if let Some(attempt) = self.attempt(id) {
             attempt.status = Status::Ended(outcome);
             attempt.ended = Some(at);
@@ -360,6 +343,15 @@ impl Fold {
             }
         }
         self.view
+    }
+}
+
+impl TrailView {
+    const fn new(summary: TrailSummary) -> Self {
+        Self {
+            summary,
+            sessions: Vec::new(),
+        }
     }
 }
 
@@ -420,10 +412,9 @@ fn first_attempt(id: &SessionId) -> &str {
 }
 
 fn since(start: Option<DateTime<Utc>>, end: Option<DateTime<Utc>>) -> Duration {
-    start
-        .zip(end)
-        .and_then(|(start, end)| (end - start).to_std().ok())
-        .unwrap_or_default()
+    let both = start.zip(end);
+    let since = both.and_then(|(start, end)| (end - start).to_std().ok());
+    since.unwrap_or_default()
 }
 
 /// The answer of a run that did not give one.

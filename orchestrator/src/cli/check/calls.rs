@@ -64,12 +64,11 @@ impl<'a> Calls<'a> {
     /// The tools of trailmaps that a trail calls and that were not started, by trailmap.
     pub(crate) fn of_trailmaps(&self, trail: &Trail) -> BTreeSet<(&Path, String)> {
         let missing = calls(trail).filter(|(call, _)| self.registry.get(&call.name).is_none());
-        missing
-            .filter_map(|(call, _)| {
-                let (trailmap, _) = self.scripted.get(&call.name)?;
-                Some((trailmap.as_path(), call.name.clone()))
-            })
-            .collect()
+        let scripted = missing.filter_map(|(call, _)| {
+            let (trailmap, _) = self.scripted.get(&call.name)?;
+            Some((trailmap.as_path(), call.name.clone()))
+        });
+        scripted.collect()
     }
 
     /// Tools that do not exist or not for their device, and arguments that their tool refuses.
@@ -128,12 +127,8 @@ impl<'a> Calls<'a> {
             let checked = tool.check(&call.args).err();
             let unknown = checked.filter(|error| error.is_unknown_word);
             found.extend(unknown.map(|error| error.diagnostic(source)));
-            let roles = check_roles(&call.args, platform.or(only(tool.as_ref())));
-            found.extend(
-                roles
-                    .into_iter()
-                    .map(|role| of_selector(role, call, source)),
-            );
+            let roles = check_roles(&call.args, platform.or(only(tool.as_ref()))).into_iter();
+            found.extend(roles.map(|role| of_selector(role, call, source)));
         }
         found
     }
@@ -149,12 +144,11 @@ impl<'a> Calls<'a> {
             let trail = &plan.trails[planned.trail];
             for device in planned.devices.iter().filter_map(|id| plan.device(id)) {
                 let lineage = lineage(&device.classifiers);
-                let calls = trail
-                    .all_steps()
-                    .flat_map(|step| match step.recording_for(&lineage) {
-                        Recorded::Calls(_, calls) => calls,
-                        Recorded::NoAction(_) | Recorded::Unknown => &[],
-                    });
+                let steps = trail.all_steps();
+                let calls = steps.flat_map(|step| match step.recording_for(&lineage) {
+                    Recorded::Calls(_, calls) => calls,
+                    Recorded::NoAction(_) | Recorded::Unknown => &[],
+                });
                 for call in calls.filter(|call| self.is_misspelled(call)) {
                     let told = self.unknown(call, &trail.source);
                     if !found.contains(&told) {
@@ -240,11 +234,8 @@ impl<'a> Calls<'a> {
         let beside = Path::new(source.name()).parent()?;
         let folders = [beside.to_owned(), self.working_directory.to_owned()];
         let missing = trails::locate(&path.as_scalar()?.text, &folders, None).err()?;
-        Some(
-            Diagnostic::error(source, path.span, missing).hint(
-                "paths start at the folder of this trail or at the working directory".to_owned(),
-            ),
-        )
+        let hint = "paths start at the folder of this trail or at the working directory";
+        Some(Diagnostic::error(source, path.span, missing).hint(hint.to_owned()))
     }
 }
 

@@ -7,7 +7,7 @@ use packtrain_record::{MergeError, find_run, mark_latest, merge};
 use super::{Context, WrittenArgs};
 use crate::cli::Format;
 use crate::cli::run::new_run;
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::render;
 use crate::reports::{self, Copies};
 
@@ -34,9 +34,8 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Exit, CliError>
             .hint("a run is its id, or its folder with a slash in it; `packtrain runs` lists them")
     })?;
     let run = new_run();
-    std::fs::create_dir_all(&root).map_err(|error| {
-        CliError::infrastructure(format!("cannot create {}", root.display())).because(&error)
-    })?;
+    std::fs::create_dir_all(&root)
+        .or_infrastructure(format_args!("cannot create {}", root.display()))?;
     let merged = merge(&root, &run, &folders).map_err(refused)?;
     if let Err(error) = mark_latest(&root, &run) {
         render::warning(&error.to_string(), context.color);

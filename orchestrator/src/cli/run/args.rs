@@ -16,7 +16,7 @@ use super::request::RunRequest;
 use super::shown::Shown;
 use super::trailblaze::TrailblazeFlags;
 use crate::cli::Format;
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::matrix::MatrixOptions;
 use crate::reports::Copies;
 
@@ -334,8 +334,8 @@ fn given_args(
     let mut args = match file {
         Some(file) => {
             let name = file.display().to_string();
-            let text = std::fs::read_to_string(file)
-                .map_err(|error| CliError::misuse(format!("cannot read {name}")).because(&error))?;
+            let text =
+                std::fs::read_to_string(file).or_misuse(format_args!("cannot read {name}"))?;
             GivenArg::parse_file(&text, &name)
                 .map_err(|mistakes| CliError::files("invalid arguments file", mistakes))?
         }

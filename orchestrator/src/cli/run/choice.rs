@@ -14,7 +14,7 @@ use regex::{Regex, RegexBuilder};
 
 use self::times::Times;
 use crate::cli::Context;
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::render;
 
 /// Largest size of a compiled pattern, in bytes.
@@ -65,10 +65,12 @@ impl ChoiceArgs {
     pub(super) fn choice(self, part: Option<Part>) -> Result<Choice, CliError> {
         let regex = self.grep.map(|pattern| {
             let mut regex = RegexBuilder::new(&pattern);
-            regex.size_limit(LARGEST_PATTERN).build().map_err(|error| {
-                CliError::misuse(format!("`--grep {pattern}` is not a regular expression"))
-                    .because(&error)
-            })
+            regex
+                .size_limit(LARGEST_PATTERN)
+                .build()
+                .or_misuse(format_args!(
+                    "`--grep {pattern}` is not a regular expression"
+                ))
         });
         if part.is_none() && self.times.is_some() {
             let alone = CliError::misuse("`--times` needs a run divided among machines");

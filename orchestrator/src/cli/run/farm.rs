@@ -21,7 +21,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::Prepared;
 use super::recording::{self, Recording};
 use crate::cli::farm::{address, expression, not_storing};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::render;
 use crate::shutdown::Interrupts;
 
@@ -383,9 +383,7 @@ fn files(prepared: &Prepared<'_>, plan: &Plan) -> Result<Collected, CliError> {
         ..CollectOptions::default()
     };
     let collected = collect(&workspace.root, &trails, &apps, &options);
-    collected.map_err(|error| {
-        CliError::misuse("the run's files cannot be sent to hosts").because(&error)
-    })
+    collected.or_misuse("the run's files cannot be sent to hosts")
 }
 
 /// The command line, without the program and without what must not be shown.

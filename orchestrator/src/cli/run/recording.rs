@@ -17,7 +17,7 @@ use super::ending::Ending;
 use super::request::RunRequest;
 use super::shown::Shown;
 use crate::cli::{Context, Format};
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::live::LiveReport;
 use crate::opener;
 use crate::render::{self, Color};
@@ -39,9 +39,8 @@ pub(super) fn create_folder(
     color: Color,
 ) -> Result<JournalWriter, CliError> {
     let root = &config.run.output_dir;
-    let writer = JournalWriter::create(root, run).map_err(|error| {
-        CliError::infrastructure("cannot write the run's journal").because(&error)
-    })?;
+    let writer =
+        JournalWriter::create(root, run).or_infrastructure("cannot write the run's journal")?;
     if let Err(error) = mark_latest(root, run) {
         render::warning(&error.to_string(), color);
     }
@@ -60,9 +59,7 @@ pub(super) fn put_aside(config: &Config, run: &RunId) -> Result<(), CliError> {
     }
     let mut places = (1..).map(|number| root.join(format!(".{run}.{number}")));
     let aside = places.find(|path| !path.exists()).unwrap_or_default();
-    std::fs::rename(&folder, &aside).map_err(|error| {
-        CliError::infrastructure("cannot put the earlier journal aside").because(&error)
-    })
+    std::fs::rename(&folder, &aside).or_infrastructure("cannot put the earlier journal aside")
 }
 
 /// Removes what was put aside of a run.
@@ -124,9 +121,8 @@ impl Recording {
         let (shown, above) = shown(request, context.color);
         let mut sinks = vec![shown];
         sinks.extend(live.as_ref().map(LiveReport::sink));
-        let (journal, thread) = Journal::start(disk, sinks, secrets).map_err(|error| {
-            CliError::infrastructure("cannot start the journal").because(&error)
-        })?;
+        let (journal, thread) =
+            Journal::start(disk, sinks, secrets).or_infrastructure("cannot start the journal")?;
         let stop = Stop::default();
         let stopping = interrupts.stopping(stop.clone(), move |words| match above.clone() {
             Some(above) => above.say_without_waiting(words),
@@ -229,9 +225,9 @@ async fn live_report(
     if !asked.live {
         return Ok(None);
     }
-    let live = LiveReport::start(folder).await.map_err(|error| {
-        CliError::infrastructure("cannot serve the live report").because(&error)
-    })?;
+    let live = LiveReport::start(folder)
+        .await
+        .or_infrastructure("cannot serve the live report")?;
     render::say(&format!("live: {}", live.url()));
     if asked.open {
         opener::address(live.url(), color);

@@ -16,9 +16,9 @@ impl Look<'_, '_> {
                 .filter_map(|(session, _)| self.field.value(*session, name))
                 .collect();
             for value in values {
-                let (of, others): (Vec<usize>, Vec<usize>) = (self.looked().iter())
-                    .map(|(session, _)| *session)
-                    .partition(|session| self.field.value(*session, name) == Some(value));
+                let looked = self.looked().iter().map(|(session, _)| *session);
+                let (of, others): (Vec<usize>, Vec<usize>) =
+                    looked.partition(|session| self.field.value(*session, name) == Some(value));
                 let is_known = excuses.iter().any(|one| one.sessions == of);
                 if !others.is_empty() && !is_known && of.iter().all(|session| has(*session)) {
                     excuses.push(Excuse {
@@ -41,7 +41,7 @@ impl Look<'_, '_> {
         }
         let names: Vec<&str> = match fact.kind {
             ItemKind::Missing | ItemKind::Added | ItemKind::Role | ItemKind::Order => {
-                LAYOUT.into_iter().chain(["locale"]).collect()
+                [&LAYOUT[..], &["locale"]].concat()
             }
             // A switch of colours says what it switches to.
             ItemKind::Name if is_of_colours(fact) => vec!["colorScheme"],
@@ -69,15 +69,11 @@ impl Look<'_, '_> {
                 self.explained(&LAYOUT, |session| bad.contains_key(&session))
             }
             ItemKind::Added => {
-                let good = self
-                    .looked()
-                    .iter()
-                    .filter(|(one, _)| !bad.contains_key(one));
-                let hidden = good.filter(|(one, _)| self.hides(*one, element).is_some());
-                match hidden.count() {
-                    0 => Vec::new(),
-                    _ => self.explained(&names, |session| bad.contains_key(&session)),
-                }
+                let mut looked = self.looked().iter();
+                let is_hidden = looked
+                    .any(|(one, _)| !bad.contains_key(one) && self.hides(*one, element).is_some());
+                let names = if is_hidden { names.as_slice() } else { &[] };
+                self.explained(names, |session| bad.contains_key(&session))
             }
             _ => self.explained(&names, |session| {
                 bad.contains_key(&session) || unknown.contains(&session)
@@ -116,19 +112,17 @@ impl Look<'_, '_> {
             sessions.all(|one| fact.bad.contains_key(one) && !excused.contains(one))
         };
         for value in self.explained(&LAYOUT, |_| true) {
-            let gone: Vec<usize> = (0..facts.len())
-                .filter(|place| {
-                    let fact = &facts[*place];
-                    fact.kind == ItemKind::Missing && is_open(fact, &value)
-                })
-                .collect();
-            let has = |fact: &Fact| {
-                let mut sessions = value.sessions.iter();
-                fact.kind == ItemKind::Added && sessions.all(|one| fact.bad.contains_key(one))
+            let places = |is: &dyn Fn(&Fact) -> bool| -> Vec<usize> {
+                (0..facts.len())
+                    .filter(|place| is(&facts[*place]))
+                    .collect()
             };
-            let controls: Vec<usize> = (0..facts.len())
-                .filter(|place| facts[*place].role == "button" && has(&facts[*place]))
-                .collect();
+            let gone = places(&|fact| fact.kind == ItemKind::Missing && is_open(fact, &value));
+            let controls = places(&|fact| {
+                let mut sessions = value.sessions.iter();
+                let is_added = fact.role == "button" && fact.kind == ItemKind::Added;
+                is_added && sessions.all(|one| fact.bad.contains_key(one))
+            });
             let is_link = |role: &str| matches!(role, "link" | "menuitem" | "tab");
             if !gone.iter().any(|place| is_link(&facts[*place].role)) {
                 continue;
@@ -148,13 +142,9 @@ impl Look<'_, '_> {
                     });
                 }
             }
-            let fact = &mut facts[control];
-            if fact
-                .excused
-                .iter()
-                .all(|known| known.sessions != value.sessions)
-            {
-                fact.excused.push(value.clone());
+            let excused = &mut facts[control].excused;
+            if excused.iter().all(|one| one.sessions != value.sessions) {
+                excused.push(value.clone());
             }
         }
     }
@@ -198,19 +188,16 @@ fn is_of_colours(fact: &Fact) -> bool {
 
 fn speaks_of_colours(text: &str) -> bool {
     let text = text.to_lowercase();
-    ["dark", "light", "theme", "dunkel", "hell"]
-        .iter()
-        .any(|word| text.contains(word))
+    let words = ["dark", "light", "theme", "dunkel", "hell"];
+    words.iter().any(|word| text.contains(word))
 }
 
 /// Whether nothing but these states differs.
 fn changes_only(fact: &Fact, states: &[&str]) -> bool {
     let of = |text: &Option<String>| -> BTreeSet<String> {
         let states = text.iter().flat_map(|text| text.split(", "));
-        states
-            .filter(|state| !state.is_empty())
-            .map(str::to_owned)
-            .collect()
+        let states = states.filter(|state| !state.is_empty());
+        states.map(str::to_owned).collect()
     };
     fact.bad.values().all(|(was, is)| {
         let (was, is) = (of(was), of(is));

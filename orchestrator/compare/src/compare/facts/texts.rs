@@ -14,36 +14,29 @@ impl Look<'_, '_> {
             // What is laid out like the reference first: other layouts may call it otherwise.
             group.sort_by_key(|(session, _)| !self.is_usual_layout(*session));
         }
-        let translated: Vec<bool> = groups
-            .iter()
-            .map(|group| self.is_translated(group).0)
-            .collect();
+        let translated = groups.iter().map(|group| self.is_translated(group).0);
+        let translated: Vec<bool> = translated.collect();
         let mut facts = Vec::new();
         for element in 0..self.elements.nodes.len() {
-            let (mut called, mut raw) = (
-                self.fact(ItemKind::Name, element),
-                self.fact(ItemKind::RawKey, element),
-            );
-            let mut holds = self.fact(ItemKind::Value, element);
+            let kinds = [ItemKind::Name, ItemKind::RawKey, ItemKind::Value];
+            let [mut called, mut raw, mut holds] = kinds.map(|kind| self.fact(kind, element));
             called.is_faint = true;
             let reference = self.looked().first().and_then(|(_, screen)| {
                 let node = self.node(element, *screen)?;
                 Some(self.elements.screens[*screen].prepared.exact(node).0)
             });
             for (group, is_translated) in groups.iter().zip(&translated) {
-                if group
-                    .iter()
-                    .all(|(session, _)| !self.is_usual_layout(*session))
+                let sessions = group.iter().map(|(session, _)| *session);
+                if sessions
+                    .clone()
+                    .all(|session| !self.is_usual_layout(session))
                 {
-                    called
-                        .unknown
-                        .extend(group.iter().map(|(session, _)| *session));
+                    called.unknown.extend(sessions);
                 }
-                let nodes: Vec<(usize, usize, usize)> = (group.iter())
-                    .filter_map(|&(session, screen)| {
-                        Some((session, screen, self.node(element, screen)?))
-                    })
-                    .collect();
+                let nodes = group.iter().filter_map(|&(session, screen)| {
+                    Some((session, screen, self.node(element, screen)?))
+                });
+                let nodes: Vec<(usize, usize, usize)> = nodes.collect();
                 let text =
                     |screen: usize, node: usize| self.elements.screens[screen].prepared.exact(node);
                 let texts: Vec<_> = nodes.iter().map(|(_, s, node)| text(*s, *node)).collect();
@@ -78,11 +71,8 @@ impl Look<'_, '_> {
                     }
                 }
             }
-            facts.extend(
-                [called, raw, holds]
-                    .into_iter()
-                    .filter(|one| !one.bad.is_empty()),
-            );
+            let found = [called, raw, holds].into_iter();
+            facts.extend(found.filter(|one| !one.bad.is_empty()));
         }
         facts
     }
@@ -96,36 +86,31 @@ impl Look<'_, '_> {
             return facts;
         }
         for element in 0..self.elements.nodes.len() {
+            let name = |screen: usize| {
+                let node = self.node(element, screen)?;
+                Some(self.elements.screens[screen].prepared.name(node))
+            };
             let usual_of = |group: &Vec<(usize, usize)>| -> Option<&str> {
-                let names: Vec<&str> = (group.iter())
-                    .filter_map(|&(_, screen)| {
-                        let node = self.node(element, screen)?;
-                        Some(self.elements.screens[screen].prepared.name(node))
-                    })
-                    .collect();
-                usual(&names).copied()
+                let names = group.iter().filter_map(|(_, screen)| name(*screen));
+                usual(&names.collect::<Vec<_>>()).copied()
             };
             let names: Vec<Option<&str>> = groups.iter().map(usual_of).collect();
             let Some(reference) = names.first().copied().flatten() else {
                 continue;
             };
-            for (group, name) in groups.iter().zip(&names).skip(1) {
-                let Some(name) = *name else { continue };
-                let kind = if is_raw_key(name) && !is_raw_key(reference) {
+            for (group, own) in groups.iter().zip(&names).skip(1) {
+                let Some(own) = *own else { continue };
+                let kind = if is_raw_key(own) && !is_raw_key(reference) {
                     ItemKind::RawKey
-                } else if self.is_foreign(group, name, reference, &names) {
+                } else if self.is_foreign(group, own, reference, &names) {
                     ItemKind::Untranslated
                 } else {
                     continue;
                 };
-                let same = |&&(_, screen): &&(usize, usize)| {
-                    let node = self.node(element, screen);
-                    node.is_some_and(|node| {
-                        self.elements.screens[screen].prepared.name(node) == name
-                    })
-                };
-                let change = (Some(reference.to_owned()), Some(name.to_owned()));
-                let bad = group.iter().filter(same);
+                let change = (Some(reference.to_owned()), Some(own.to_owned()));
+                let bad = group
+                    .iter()
+                    .filter(|(_, screen)| name(*screen) == Some(own));
                 facts.push(Fact {
                     bad: bad.map(|(session, _)| (*session, change.clone())).collect(),
                     ..self.fact(kind, element)
@@ -166,11 +151,10 @@ impl Look<'_, '_> {
             return false;
         }
         let (is_translated, is_other) = self.is_translated(group);
-        let words = |longest: usize| {
-            let is_word = |word: &&str| {
-                word.chars().count() >= longest && word.chars().all(char::is_alphabetic)
-            };
-            name.split_whitespace().filter(is_word).count()
+        let words = |least: usize| {
+            let words = name.split_whitespace();
+            let words = words.filter(|word| word.chars().all(char::is_alphabetic));
+            words.filter(|word| word.chars().count() >= least).count()
         };
         if is_other {
             return words(4) > 0;

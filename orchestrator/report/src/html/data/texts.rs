@@ -31,23 +31,19 @@ impl<'a> Texts<'a> {
     /// and what the device's log says.
     pub(super) fn of(&mut self, step: &StepView) -> Vec<Text> {
         let of_kind = |kind| step.artifacts.iter().rev().find(move |a| a.kind == kind);
-        let screen = of_kind(ArtifactKind::Snapshot)
-            .map(|artifact| ("The screen at the end, as text", artifact))
-            .or_else(|| {
-                of_kind(ArtifactKind::Tree)
-                    .map(|artifact| ("The screen at the end, as a tree", artifact))
-            });
-        let log = of_kind(ArtifactKind::DeviceLog).map(|artifact| ("The device's log", artifact));
-        [screen, log]
-            .into_iter()
-            .flatten()
-            .filter_map(|(label, artifact)| {
-                Some(Text {
-                    label,
-                    n: self.keep(artifact)?,
-                })
-            })
-            .collect()
+        let text = of_kind(ArtifactKind::Snapshot);
+        let tree = of_kind(ArtifactKind::Tree).filter(|_| text.is_none());
+        let texts = [
+            ("The screen at the end, as text", text),
+            ("The screen at the end, as a tree", tree),
+            ("The device's log", of_kind(ArtifactKind::DeviceLog)),
+        ];
+        let mut kept = |artifact: Option<&Artifact>| self.keep(artifact?);
+        let kept = texts.into_iter().filter_map(|(label, artifact)| {
+            let n = kept(artifact)?;
+            Some(Text { label, n })
+        });
+        kept.collect()
     }
 
     fn keep(&mut self, artifact: &Artifact) -> Option<usize> {

@@ -118,23 +118,27 @@ impl Section {
             text: step.text.clone(),
             spread: trail.spread(step.step).map(|(fastest, slowest, _)| {
                 let took = |one: &SessionView| one.step(step.step).map(|step| step.duration);
-                let words = [fastest, slowest]
-                    .map(|one| took(one).map_or_else(String::new, wording::duration));
-                match words[0] == words[1] {
-                    true => words[0].clone(),
-                    false => words.join(" – "),
-                }
+                let words = [fastest, slowest].into_iter().map(took);
+                let words = words.map(|took| took.map_or_else(String::new, wording::duration));
+                let mut words: Vec<String> = words.collect();
+                words.dedup();
+                words.join(" – ")
             }),
-            cells: columns
-                .iter()
-                .map(|&at| {
-                    let session = &trail.sessions[at];
+            cells: (columns.iter().map(|&at| (at, &trail.sessions[at])))
+                .map(|(at, session)| {
                     let own = session.step(step.step);
                     let letter = own.and_then(|own| letter(at, own));
                     Cell::new(session, own, step.step.0, letter)
                 })
                 .collect(),
         });
+        let notes = StepNote::of(trail);
+        let notes = notes.iter().map(|note| Note::new(trail, note));
+        let own = columns
+            .iter()
+            .map(|&at| Column::new(&trail.sessions[at], names));
+        let told = problems.iter();
+        let told = told.map(|problem| ProblemRow::new(trail, problem, names));
         Self {
             place,
             mark: trail.mark().into(),
@@ -142,19 +146,10 @@ impl Section {
             path: trail.summary.path.clone(),
             facts: facts(trail),
             rows: rows.collect(),
-            notes: StepNote::of(trail)
-                .iter()
-                .map(|note| Note::new(trail, note))
-                .collect(),
+            notes: notes.collect(),
             density: density(columns.len()),
-            columns: columns
-                .iter()
-                .map(|&at| Column::new(&trail.sessions[at], names))
-                .collect(),
-            problems: problems
-                .iter()
-                .map(|problem| ProblemRow::new(trail, problem, names))
-                .collect(),
+            columns: own.collect(),
+            problems: told.collect(),
         }
     }
 }
@@ -205,6 +200,11 @@ impl ProblemRow {
             (_, _) => session.id.0.clone(),
         };
         let step = problem.step.and_then(|step| trail.step(step));
+        let first = trail.at(&problem.sessions).take(MOST_NAMED);
+        let devices = first.map(|session| Link {
+            href: href(session),
+            name: names.get(session).to_owned(),
+        });
         Self {
             letter: problem.letter.clone(),
             mark: problem.mark.into(),
@@ -215,13 +215,7 @@ impl ProblemRow {
             hint: problem.hint.clone(),
             href: problem.first(trail).map(href).unwrap_or_default(),
             sessions: ids(trail.at(&problem.sessions)),
-            devices: (trail.at(&problem.sessions))
-                .take(MOST_NAMED)
-                .map(|session| Link {
-                    href: href(session),
-                    name: names.get(session).to_owned(),
-                })
-                .collect(),
+            devices: devices.collect(),
             more: problem.sessions.len().saturating_sub(MOST_NAMED),
         }
     }
@@ -235,9 +229,7 @@ impl Note {
             step: wording::step(note.step),
             text: note.text.clone(),
             who: note.who(trail),
-            href: attempt.map_or_else(String::new, |attempt| {
-                format!("{}-{}", attempt.id, note.step.0)
-            }),
+            href: attempt.map_or_else(String::new, |one| format!("{}-{}", one.id, note.step.0)),
             sessions: ids(sessions),
         }
     }
@@ -250,9 +242,8 @@ fn ids<'a>(sessions: impl Iterator<Item = &'a SessionView>) -> String {
 
 /// Whether the device reported something that hints at a fault.
 fn is_noisy(step: &StepView) -> bool {
-    step.reports
-        .iter()
-        .any(|event| Reported::of(event).is_trouble)
+    let mut reports = step.reports.iter();
+    reports.any(|event| Reported::of(event).is_trouble)
 }
 
 /// `10 steps`, how many passed, were skipped or cancelled, or had errors reported.
@@ -265,18 +256,13 @@ fn facts(trail: &TrailView) -> Vec<String> {
         (some, all) if some == all => format!("all {all} passed"),
         (some, all) => format!("{some} of {all} passed"),
     });
-    let order = [
-        Mark::Flaky,
-        Mark::Unfinished,
-        Mark::Cancelled,
-        Mark::NotRun,
-        Mark::Skipped,
-    ];
+    use Mark::{Cancelled, Flaky, NotRun, Skipped, Unfinished};
+    let order = [Flaky, Unfinished, Cancelled, NotRun, Skipped];
     let counts = Mark::counts(order, &trail.sessions);
     facts.extend(counts.map(|(mark, count)| mark.counted(count)));
     let is_noisy = |one: &&SessionView| {
-        one.last()
-            .is_some_and(|last| last.steps.iter().any(is_noisy))
+        let last = one.last();
+        last.is_some_and(|last| last.steps.iter().any(is_noisy))
     };
     let noisy = trail.sessions.iter().filter(is_noisy).count();
     if noisy > 0 {

@@ -38,14 +38,10 @@ pub(super) fn keep(plan: &mut Plan, root: &Path, context: &Context) -> Result<()
         let mut ours = plan.trails.iter();
         ours.any(|known| is_same(&view, trail, known.source.name(), &here))
     });
-    let sessions: Vec<_> = trails
-        .flat_map(|trail| trail.sessions.iter().map(move |session| (trail, session)))
-        .collect();
-    let (all, bad) = (
-        sessions.len(),
-        sessions.into_iter().filter(|(_, s)| is_bad(s)),
-    );
-    let bad: Vec<_> = bad.collect();
+    let sessions = trails.flat_map(|trail| trail.sessions.iter().map(move |one| (trail, one)));
+    let mut bad: Vec<_> = sessions.collect();
+    let all = bad.len();
+    bad.retain(|(_, session)| is_bad(session));
     if bad.is_empty() {
         plan.sessions.clear();
         render::say(&format!(
@@ -65,13 +61,9 @@ pub(super) fn keep(plan: &mut Plan, root: &Path, context: &Context) -> Result<()
     plan.keep(is_wanted);
     let count = bad.len();
     if plan.sessions.is_empty() {
-        let mut names: Vec<_> = bad
-            .iter()
-            .map(|(_, session)| session.device_name())
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        names.truncate(MOST_NAMED);
+        let names = bad.iter().map(|(_, session)| session.device_name());
+        let names = names.collect::<BTreeSet<_>>().into_iter();
+        let names: Vec<_> = names.take(MOST_NAMED).collect();
         return Err(
             CliError::misuse(format!("nothing that failed in run {run} is planned now"))
                 .hint(format!("it was on {}", names.join(", "))),
@@ -103,10 +95,8 @@ pub(in crate::cli::run) fn devices(
     let commands = commands(&view);
     let bad = view.sessions().filter(|(_, session)| is_bad(session));
     let devices = bad.filter_map(|(_, session)| session.device.as_ref());
-    let words: BTreeSet<_> = devices
-        .map(|id| commands.chosen_by(&id.to_string()))
-        .collect();
-    Ok(words.into_iter().collect())
+    let words = devices.map(|id| commands.chosen_by(&id.to_string()));
+    Ok(words.collect::<BTreeSet<_>>().into_iter().collect())
 }
 
 /// The newest run that is over and has one of the trails.
