@@ -207,7 +207,7 @@ impl Project {
         })?;
         if let Some(made) = made {
             let (made, toolsets) = made?;
-            self.toolsets.redefine(toolsets);
+            self.toolsets.redefine(&toolsets);
             // What was there ends with the last session that uses it.
             self.toolbox.send_replace(Arc::new(made));
         }

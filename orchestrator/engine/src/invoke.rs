@@ -194,7 +194,7 @@ impl<'a> Invoker<'a> {
                     .as_ref()
                     .map(|text| shortened(session.redact(text))),
                 record: tool.map_or(RecordAs::Nothing, |tool| record_as(tool.spec(), &trace)),
-                via: trace.take(),
+                via: trace.source().cloned(),
                 duration_ms: started.elapsed(),
             })
             .await;

@@ -162,9 +162,9 @@ impl Callbacks {
         self.limits
     }
 
-    /// The call of this id, while it is under way.
-    pub(crate) fn invocation(&self, id: &str) -> Option<Entry> {
-        self.invocations.find(Some(id)).ok()
+    /// The calls under way.
+    pub(crate) const fn invocations(&self) -> &Invocations {
+        &self.invocations
     }
 
     /// Has the call of the invocation make it; `None` when that ends first.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use packtrain_config::{McpServer, Scope, Transport};
 use packtrain_device_actors::Lease;
 use packtrain_model::Blame;
 use packtrain_tools::{SessionScope, ToolError};
@@ -17,7 +18,7 @@ use super::instance::{ActiveCall, Instance};
 use super::lifecycle::{Event, SourceLifecycle, Start};
 use super::mcp::PendingCall;
 use super::pool::{Life, Replica, ScopeKey, Slot, SlotId};
-use super::settings::{Scope, SourceSettings, Transport};
+use super::settings::SourceSettings;
 use super::start::{StartError, StartOrder};
 use super::task::Order;
 use crate::invocation::Invocations;
@@ -95,7 +96,7 @@ impl Source {
     ) -> Self {
         let (transport, scope) = super::pool::mode(&settings, options.devices.len());
         Self {
-            admission: Arc::new(Semaphore::new(settings.concurrency)),
+            admission: Arc::new(Semaphore::new(settings.server.concurrency as usize)),
             settings,
             transport,
             scope,
@@ -108,8 +109,8 @@ impl Source {
         }
     }
 
-    pub(crate) const fn settings(&self) -> &SourceSettings {
-        &self.settings
+    pub(crate) const fn settings(&self) -> &McpServer {
+        &self.settings.server
     }
 
     pub(super) const fn invocations(&self) -> &Invocations {
@@ -150,7 +151,7 @@ impl Source {
     /// What a process is started with.
     pub(super) fn start_order(&self, start: Start) -> StartOrder {
         let options = &self.options;
-        let base = file_name(&self.settings.name);
+        let base = file_name(&self.settings.server.name);
         let log_name = match start.number {
             0 => base,
             later => format!("{base}_{}", later + 1),
@@ -165,7 +166,7 @@ impl Source {
         let session = match start.key {
             ScopeKey::Session(session, _) => session,
             ScopeKey::Shared | ScopeKey::Device(_) => {
-                let (run, name) = (&options.session_prefix, &self.settings.name);
+                let (run, name) = (&options.session_prefix, &self.settings.server.name);
                 format!("{run}_{name}_{}", start.replica + 1)
             }
         };
@@ -255,7 +256,7 @@ impl Source {
                     }
                     Found::Nothing if !is_wanted => {
                         is_wanted = true;
-                        if self.scope == Scope::Session {
+                        if self.scope == Scope::PerSession {
                             session.at_end(Retire(Arc::clone(self), key.clone()));
                         }
                         let device = session.lease.device().clone();
@@ -310,13 +311,15 @@ impl Source {
             .collect();
         notes.dedup();
         SourceStatus {
-            name: self.settings.name.clone(),
+            name: self.settings.server.name.clone(),
             state: state.to_owned(),
-            transport: ready()
+            transport: match ready()
                 .next()
                 .map_or(self.transport, |instance| instance.transport)
-                .as_str()
-                .to_owned(),
+            {
+                Transport::Stdio => "stdio".to_owned(),
+                Transport::Http => "http".to_owned(),
+            },
             protocol: ready().next().map(|instance| instance.version.clone()),
             pids: ready().filter_map(|instance| instance.pid()).collect(),
             tools,
@@ -332,7 +335,7 @@ impl Source {
 
     /// The error of a source that cannot be used.
     pub(super) fn unavailable(&self, why: &str, tail: &[String]) -> ToolError {
-        let mut cause = format!("tool source `{}`: {why}", self.settings.name);
+        let mut cause = format!("tool source `{}`: {why}", self.settings.server.name);
         for line in tail {
             cause.push_str(&format!("\n{line}"));
         }
@@ -350,7 +353,7 @@ impl Source {
         let mut doubt = LivenessProbe::about(&used);
         let source = Arc::clone(self);
         self.called_off.spawn(async move {
-            let grace = source.settings.cancel_grace.max(ALIVE_TIMEOUT);
+            let grace = source.settings.server.cancel_grace.get().max(ALIVE_TIMEOUT);
             let answers = async {
                 pending.cancel(why).await;
                 used.instance().client.answers().await

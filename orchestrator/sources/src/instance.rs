@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use packtrain_config::{Stop, Transport};
 use tokio::sync::watch;
 
 use super::log::SourceLog;
 use super::mcp::McpClient;
 use super::process::Process;
-use super::settings::{StopPolicy, Transport};
 
 /// How often a connection without a process is looked after.
 const CONNECTION_POLL: Duration = Duration::from_millis(200);
@@ -88,7 +88,7 @@ impl Instance {
     }
 
     /// Ends it.
-    pub(super) async fn stop(&self, policy: StopPolicy) {
+    pub(super) async fn stop(&self, policy: &Stop) {
         let reads_stdin = self.transport == Transport::Stdio;
         self.client.close().await;
         if let Some(process) = &self.process {

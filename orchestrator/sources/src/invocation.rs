@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::Platform;
-use packtrain_tools::{Access, Answer, Kind, Origin, ToolError, ToolSpec};
+use packtrain_tools::{Access, Answer, CapturedScreen, Kind, Origin, ToolError, ToolSpec};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -91,7 +91,7 @@ pub struct Invocations(Arc<Mutex<Table>>);
 
 #[derive(Default)]
 struct Table {
-    open: HashMap<String, Entry>,
+    open: HashMap<String, (Entry, Screens)>,
     /// Devices that sessions may run on.
     devices: usize,
 }
@@ -99,6 +99,8 @@ struct Table {
 /// A call that is under way, as callbacks see it.
 #[derive(Clone)]
 pub(crate) struct Entry {
+    /// Its id.
+    pub(crate) id: InvocationId,
     /// The session it belongs to.
     pub(crate) session: String,
     /// How deep the call is; its callbacks are one deeper.
@@ -107,8 +109,6 @@ pub(crate) struct Entry {
     pub(crate) platform: Platform,
     /// Where its callbacks are served.
     pub(crate) callbacks: mpsc::Sender<Callback>,
-    /// What its commands captured.
-    pub(crate) screens: Screens,
 }
 
 /// The receiving end of an invocation. Dropped, its id is dead.
@@ -153,13 +153,14 @@ impl Invocations {
         let (sender, callbacks) = mpsc::channel(CALLBACKS);
         let id = InvocationId::new();
         let entry = Entry {
+            id: id.clone(),
             session: session.to_owned(),
             depth,
             platform,
             callbacks: sender,
-            screens: Screens::default(),
         };
-        self.table().open.insert(id.0.clone(), entry);
+        let open = (entry, Screens::default());
+        self.table().open.insert(id.0.clone(), open);
         Invocation {
             id,
             callbacks,
@@ -171,16 +172,29 @@ impl Invocations {
     pub(crate) fn find(&self, id: Option<&str>) -> Result<Entry, NoInvocation> {
         let table = self.table();
         if let Some(id) = id {
-            return table.open.get(id).cloned().ok_or(NoInvocation::Unknown);
+            let found = table.open.get(id).ok_or(NoInvocation::Unknown);
+            return found.map(|(entry, _)| entry.clone());
         }
         let mut open = table.open.values();
         match (open.next(), open.next(), table.devices) {
-            (Some(only), None, 1) => Ok(only.clone()),
+            (Some((only, _)), None, 1) => Ok(only.clone()),
             _ => Err(NoInvocation::Ambiguous {
                 devices: table.devices,
                 calls: table.open.len(),
             }),
         }
+    }
+
+    /// Keeps what a command of a call captured, for as long as the call is under way; its id.
+    pub(crate) fn keep(&self, call: &InvocationId, screen: Arc<CapturedScreen>) -> Option<String> {
+        let mut table = self.table();
+        let (_, screens) = table.open.get_mut(&call.0)?;
+        Some(screens.keep(screen))
+    }
+
+    /// What a command of a call captured.
+    pub(crate) fn captured(&self, call: &InvocationId, id: &str) -> Option<Arc<CapturedScreen>> {
+        self.table().open.get(&call.0)?.1.get(id)
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::settings::{Launch, LaunchProgram, SourceSettings, Transport};
+use packtrain_config::{McpServer, Port, Transport};
+
+use super::settings::{Launch, LaunchProgram};
 
 /// Values for templates.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +58,7 @@ impl Places {
 /// # Errors
 /// A sentence when a script is not there or nothing can run it.
 pub(super) fn command_line(
-    settings: &SourceSettings,
+    settings: &McpServer,
     launch: &Launch,
     transport: Transport,
     places: &Places,
@@ -125,10 +127,9 @@ pub(super) fn command_line(
 }
 
 /// Whether the settings say themselves how the source learns of its port.
-pub(super) fn names_port(settings: &SourceSettings, launch: &Launch) -> bool {
+pub(super) fn names_port(settings: &McpServer, launch: &Launch) -> bool {
     let texts = launch.args.iter().chain(launch.env.values());
-    !matches!(settings.port, super::settings::Port::Auto)
-        || texts.into_iter().any(|text| text.contains("{port}"))
+    !matches!(settings.port, Port::Auto) || texts.into_iter().any(|text| text.contains("{port}"))
 }
 
 /// What runs a script: the runtime and its arguments. It may be installed beside `near`, which is the

@@ -28,8 +28,5 @@ mod tool;
 pub use callback::{CallbackLimits, CallbackReply, Callbacks};
 pub use invocation::Invocations;
 pub use log::LogListener;
-pub use settings::{
-    Launch, LaunchProgram, Port, Protocol, RestartPolicy, Scope, SourceSettings, StopPolicy,
-    Transport,
-};
+pub use settings::{Launch, LaunchProgram, SourceSettings};
 pub use supervisor::{Reloaded, SourceFailure, SourceStatus, SupervisorOptions, ToolSources};

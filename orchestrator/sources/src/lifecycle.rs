@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use packtrain_config::Restart;
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::pool::{Life, Pool, Replica, ScopeKey, Slot, SlotId, back_off};
-use super::settings::{RestartPolicy, SourceSettings};
+use super::settings::SourceSettings;
 use super::start::StartError;
 use super::task::Listing;
 
@@ -67,7 +68,7 @@ pub(super) struct Start {
 /// The state machine. Those who call the source's tools read in it which process serves them.
 pub(super) struct SourceLifecycle<P> {
     replicas: usize,
-    policy: RestartPolicy,
+    policy: Restart,
     /// As they were known at first, or as they are once they are connected.
     devices: Vec<DeviceInfo>,
     pools: BTreeMap<ScopeKey, Pool<P>>,
@@ -85,8 +86,11 @@ pub(super) struct SourceLifecycle<P> {
 impl<P: Clone> SourceLifecycle<P> {
     pub(super) fn new(settings: &SourceSettings, devices: Vec<DeviceInfo>) -> Self {
         Self {
-            replicas: settings.launch.as_ref().map_or(1, |_| settings.replicas),
-            policy: settings.restart,
+            replicas: settings
+                .launch
+                .as_ref()
+                .map_or(1, |_| settings.server.replicas as usize),
+            policy: settings.server.restart.clone(),
             devices,
             pools: BTreeMap::new(),
             listing: None,
@@ -220,17 +224,17 @@ impl<P: Clone> SourceLifecycle<P> {
     /// A process is of no use any more: it is started again after a while, or stays down.
     fn lost(&mut self, slot: SlotId, error: StartError, now: Instant, todo: &mut Vec<Effect<P>>) {
         self.last_error = Some(error.message.clone());
-        let policy = self.policy;
+        let policy = self.policy.clone();
         let next = SlotId(self.slots);
         self.slots += 1;
         let Some((_, _, place)) = self.place(slot) else {
             return;
         };
-        let wait = back_off(&mut place.restarts, policy, now);
+        let wait = back_off(&mut place.restarts, &policy, now);
         let life = match wait {
             Some(_) => Life::BackOff,
             None => Life::Down(StartError {
-                message: format!("{} {}", error.message, given_up(policy)),
+                message: format!("{} {}", error.message, given_up(&policy)),
                 tail: error.tail,
             }),
         };
@@ -293,8 +297,8 @@ fn stopped<P: Clone>(pool: Pool<P>) -> Vec<Effect<P>> {
 }
 
 /// Why a process is not started again.
-fn given_up(policy: RestartPolicy) -> String {
-    let window = policy.window.as_secs_f64();
+fn given_up(policy: &Restart) -> String {
+    let window = policy.window.get().as_secs_f64();
     match policy.max {
         0 => "and is not started again: `restart.max` is 0".to_owned(),
         1 => format!("and stays down: it was started again once within {window:.0} s"),

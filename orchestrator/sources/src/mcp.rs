@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use packtrain_config::Protocol;
 use rmcp::model::{
     JsonObject, ProtocolVersion, ReadResourceRequestParams, ResourceContents, SubscriptionFilter,
     Tool, ToolAnnotations,
@@ -30,14 +31,14 @@ use rmcp::transport::streamable_http_client::{
 use rmcp::transport::{DynamicTransportError, StreamableHttpClientTransport};
 use rmcp::{ClientServiceExt, RoleClient};
 use serde_json::{Map, Value};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 pub(super) use self::call::{CallError, CallResult, PendingCall};
 use self::handler::{Handler, Notices, ProgressCalls};
 use self::http::HttpClient;
 pub(super) use self::stdio::{STDOUT, Stdin, StdioTransport};
-use super::settings::Protocol;
 
 /// How long a server may take to end a session when asked.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -112,8 +113,11 @@ pub(super) enum ConnectError {
 /// A connection to a server.
 pub(super) struct McpClient {
     peer: Peer<RoleClient>,
-    /// Until it is closed.
-    service: Mutex<Option<RunningService<RoleClient, Handler>>>,
+    /// Asks the task that has the connection to end it.
+    closing: CancellationToken,
+    /// Says that it has.
+    closed: CancellationToken,
+    _service: AbortOnDropHandle<()>,
     watched: Arc<ProgressCalls>,
     /// As long as the connection is there.
     notices: mpsc::WeakSender<Notice>,
@@ -148,9 +152,14 @@ impl McpClient {
         };
         let service = connected.map_err(|error| connect_error(&error))?;
         let listening = listen(&service, notices);
+        let peer = service.peer().clone();
+        let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
+        let until_closed = until_closed(service, closing.clone(), closed.clone());
         Ok(Self {
-            peer: service.peer().clone(),
-            service: Mutex::new(Some(service)),
+            peer,
+            closing,
+            closed,
+            _service: AbortOnDropHandle::new(tokio::spawn(until_closed)),
             watched,
             notices: weak,
             told: Some(told),
@@ -201,11 +210,21 @@ impl McpClient {
     /// Ends the connection; on stdio it closes the server's input. Over HTTP the server is notified that
     /// its session is over, as far as it listens.
     pub(super) async fn close(&self) {
-        if let Some(mut service) = self.service.lock().await.take() {
-            // A server that does not answer is ended all the same.
-            let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
-        }
+        self.closing.cancel();
+        self.closed.cancelled().await;
     }
+}
+
+/// Has the connection until it is to be closed.
+async fn until_closed(
+    mut service: RunningService<RoleClient, Handler>,
+    closing: CancellationToken,
+    closed: CancellationToken,
+) {
+    let _closed = closed.drop_guard();
+    closing.cancelled().await;
+    // A server that does not answer is ended all the same.
+    let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
 }
 
 fn lifecycle(protocol: Protocol) -> ClientLifecycleMode {

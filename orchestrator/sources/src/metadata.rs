@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use packtrain_config::McpServer;
 use packtrain_drivers::Platform;
 use packtrain_tools::{Kind, Origin, ToolSpec};
 use serde_json::{Map, Value};
 
 use super::mcp::ListedTool;
 use super::results::Success;
-use super::settings::SourceSettings;
 
 /// The resource that some sources describe all their tools in.
 pub(super) const REGISTRY: &str = "trailblaze://registry";
@@ -101,7 +101,7 @@ impl DeclaredMeta<'_> {
 
 /// A listed tool as the registry has it.
 pub(super) fn describe(
-    settings: &SourceSettings,
+    settings: &McpServer,
     tool: &ListedTool,
     registry: &RegistryResource,
 ) -> (ToolSpec, ToolTraits) {

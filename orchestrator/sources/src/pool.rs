@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use packtrain_config::{Restart, Scope, Transport};
 use packtrain_drivers::DeviceId;
 use tokio::time::Instant;
 
-use super::settings::{RestartPolicy, Scope, SourceSettings, Transport};
+use super::settings::SourceSettings;
 use super::start::StartError;
 
 /// Who shares a process.
@@ -23,9 +24,10 @@ pub(super) enum ScopeKey {
 impl ScopeKey {
     pub(super) fn of(scope: Scope, device: &DeviceId, session: &str) -> Self {
         match scope {
-            Scope::Shared => Self::Shared,
-            Scope::Device => Self::Device(device.clone()),
-            Scope::Session => Self::Session(session.to_owned(), device.clone()),
+            // One process serves one run.
+            Scope::PerRun | Scope::Shared => Self::Shared,
+            Scope::PerDevice => Self::Device(device.clone()),
+            Scope::PerSession => Self::Session(session.to_owned(), device.clone()),
         }
     }
 
@@ -118,34 +120,37 @@ impl<P> Pool<P> {
 /// How long until a process that died is started again; `None` when it has died too often.
 pub(super) fn back_off(
     restarts: &mut VecDeque<Instant>,
-    policy: RestartPolicy,
+    policy: &Restart,
     now: Instant,
 ) -> Option<Duration> {
-    restarts.retain(|restart| now.duration_since(*restart) < policy.window);
+    restarts.retain(|restart| now.duration_since(*restart) < policy.window.get());
     let used = u32::try_from(restarts.len()).unwrap_or(u32::MAX);
     if used >= policy.max {
         return None;
     }
     restarts.push_back(now);
-    let wait = policy.backoff_min.saturating_mul(1 << used.min(16));
-    Some(wait.min(policy.backoff_max))
+    let wait = policy
+        .backoff
+        .first()
+        .get()
+        .saturating_mul(1 << used.min(16));
+    Some(wait.min(policy.backoff.longest().get()))
 }
 
 /// How a source is called and who shares its processes, for a number of devices.
 pub(super) fn mode(settings: &SourceSettings, devices: usize) -> (Transport, Scope) {
     let is_alone = devices <= 1;
-    let transport = match (settings.transport, &settings.launch) {
+    let transport = match (settings.server.settled_transport(), &settings.launch) {
         (Some(transport), _) => transport,
-        (None, None) => Transport::Http,
-        (None, Some(_)) if is_alone && settings.url.is_none() => Transport::Stdio,
-        (None, Some(_)) => Transport::Http,
+        (None, Some(_)) if is_alone => Transport::Stdio,
+        (None, _) => Transport::Http,
     };
     let usual = match transport {
-        Transport::Stdio if is_alone => Scope::Session,
+        Transport::Stdio if is_alone => Scope::PerSession,
         Transport::Stdio | Transport::Http => Scope::Shared,
     };
     let scope = match &settings.launch {
-        Some(_) => settings.scope.unwrap_or(usual),
+        Some(_) => settings.server.scope.unwrap_or(usual),
         None => Scope::Shared,
     };
     (transport, scope)

@@ -4,6 +4,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use packtrain_config::Stop;
 use packtrain_program::{Listener, Program, listener};
 use tokio::process::{ChildStdout, Command};
 use tokio::sync::{mpsc, watch};
@@ -12,7 +13,6 @@ use tokio_util::task::AbortOnDropHandle;
 use super::launch::CommandLine;
 use super::log::SourceLog;
 use super::mcp::Stdin;
-use super::settings::StopPolicy;
 
 /// How long after its end what it wrote last may take to arrive.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -103,10 +103,10 @@ impl Process {
     }
 
     /// Ends it: its standard input is closed, it is sent SIGTERM, it is killed.
-    pub(super) async fn stop(&self, policy: StopPolicy, reads_stdin: bool) {
+    pub(super) async fn stop(&self, policy: &Stop, reads_stdin: bool) {
         if reads_stdin {
             self.stdin.close().await;
-            if tokio::time::timeout(policy.stdin_grace, self.ended())
+            if tokio::time::timeout(policy.stdin_grace.get(), self.ended())
                 .await
                 .is_ok()
             {
@@ -114,7 +114,7 @@ impl Process {
             }
         }
         let _ = self.orders.send(End::Terminate).await;
-        if tokio::time::timeout(policy.term_grace, self.ended())
+        if tokio::time::timeout(policy.term_grace.get(), self.ended())
             .await
             .is_err()
         {

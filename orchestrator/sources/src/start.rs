@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv6Addr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use packtrain_config::{Port, Protocol, Transport};
 use packtrain_program::Listener;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
@@ -14,7 +15,7 @@ use super::launch::{CommandLine, Places, command_line, names_port};
 use super::log::SourceLog;
 use super::mcp::{ConnectError, McpClient, STDOUT, StdioTransport, Wire};
 use super::process::Process;
-use super::settings::{Launch, Port, Protocol, SourceSettings, Transport};
+use super::settings::{Launch, SourceSettings};
 use crate::supervisor::SupervisorOptions;
 
 /// The address that sources listen on.
@@ -117,7 +118,7 @@ impl StartOrder {
     /// [`StartError`].
     pub(super) async fn start(&self) -> Result<Instance, StartError> {
         let log = self.log();
-        let limit = self.settings.ready_timeout;
+        let limit = self.settings.server.ready_timeout.get();
         let deadline = Instant::now() + limit;
         let started = async {
             match (&self.settings.launch, self.transport) {
@@ -138,7 +139,7 @@ impl StartOrder {
     /// A source that runs already.
     async fn connect_only(&self, log: &SourceLog) -> Result<Instance, StartError> {
         let places = self.places(None, HOST);
-        let url = places.fill(self.settings.url.as_deref().unwrap_or_default());
+        let url = places.fill(self.settings.server.url.as_deref().unwrap_or_default());
         let connected = self.connect_http(&url, &places, log).await;
         let client = connected.map_err(|message| StartError::new(message, log))?;
         Ok(instance(client, None, Transport::Http, log))
@@ -147,7 +148,7 @@ impl StartOrder {
     async fn stdio(&self, launch: &Launch, log: &SourceLog) -> Result<Instance, StartError> {
         let places = self.places(None, HOST);
         let line = self.line(launch, Transport::Stdio, &places, log)?;
-        let mut protocol = self.settings.protocol;
+        let mut protocol = self.settings.server.protocol;
         loop {
             let (process, client) = self.on_stdio(&line, protocol, log)?;
             let connected = tokio::select! {
@@ -192,7 +193,7 @@ impl StartOrder {
                 HttpStart::PortTaken(why) => {
                     log.line(&format!("[packtrain] {why}"));
                     last = why;
-                    if matches!(self.settings.port, Port::Fixed(_)) {
+                    if matches!(self.settings.server.port, Port::Fixed(_)) {
                         break;
                     }
                 }
@@ -218,7 +219,7 @@ impl StartOrder {
     }
 
     async fn http_once(&self, launch: &Launch, log: &SourceLog) -> Result<HttpStart, StartError> {
-        let picked = match &self.settings.port {
+        let picked = match &self.settings.server.port {
             Port::Auto => Some(
                 free_port()
                     .map_err(|error| StartError::new(format!("no free port: {error}"), log))?,
@@ -230,7 +231,7 @@ impl StartOrder {
         let line = self.line(launch, Transport::Http, &places, log)?;
         log.begin();
         // Flags that we added may be ignored; then it waits for its standard input.
-        let may_ignore = !names_port(&self.settings, launch);
+        let may_ignore = !names_port(&self.settings.server, launch);
         let (process, client) = self.on_stdio(&line, Protocol::Legacy, log)?;
         let on_stdio = async {
             if !may_ignore {
@@ -245,7 +246,7 @@ impl StartOrder {
                 port: Some(port),
                 ..places.clone()
             };
-            let given = self.settings.url.as_deref();
+            let given = self.settings.server.url.as_deref();
             let url = places.fill(given.unwrap_or("http://{host}:{port}/mcp"));
             let connected = self.connect_http(&url, &places, log).await;
             connected.map_err(|message| HttpStart::Failed(StartError::new(message, log)))
@@ -293,7 +294,7 @@ impl StartOrder {
             // A program that was started just now does not listen yet.
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(READY_POLL.1);
-            let port = match (&self.settings.port, picked) {
+            let port = match (&self.settings.server.port, picked) {
                 (Port::Printed(pattern), _) => printed_port(pattern, log),
                 (_, port) => port,
             };
@@ -330,17 +331,17 @@ impl StartOrder {
         places: &Places,
         log: &SourceLog,
     ) -> Result<McpClient, String> {
-        let mut protocol = self.settings.protocol;
+        let mut protocol = self.settings.server.protocol;
         let mut wait = READY_POLL.0;
         let mut last = String::new();
         loop {
-            let headers = self.settings.headers.iter();
+            let headers = self.settings.server.headers.iter();
             let wire = Wire::Http {
                 url: url.to_owned(),
                 headers: headers
                     .map(|(name, value)| (name.clone(), places.fill(value)))
                     .collect(),
-                concurrency: self.settings.concurrency,
+                concurrency: self.settings.server.concurrency as usize,
             };
             match McpClient::connect(wire, protocol).await {
                 Ok(client) => return Ok(client),
@@ -368,7 +369,7 @@ impl StartOrder {
         log: &SourceLog,
     ) -> Result<CommandLine, StartError> {
         command_line(
-            &self.settings,
+            &self.settings.server,
             launch,
             transport,
             places,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Message, Recipient};
+use packtrain_config::{HumanDuration, Stop};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +18,7 @@ use super::lifecycle::{Effect, Event, Registered, Start};
 use super::mcp::{ListedTool, Notice};
 use super::metadata::{REGISTRY, RegistryResource};
 use super::pool::SlotId;
-use super::settings::{SourceSettings, StopPolicy};
+use super::settings::SourceSettings;
 use super::start::StartError;
 use crate::supervisor::SupervisorOptions;
 
@@ -126,10 +127,10 @@ impl SourceTask {
             match effect {
                 Effect::Start(start) => self.start(start),
                 Effect::Stop(instance) => {
-                    let policy = self.source.settings().stop;
+                    let policy = self.source.settings().stop.clone();
                     self.tasks.spawn(async move {
                         instance.told().await;
-                        instance.stop(policy).await;
+                        instance.stop(&policy).await;
                     });
                 }
                 Effect::Replace { running, again } => self.replace(running, again),
@@ -182,13 +183,13 @@ impl SourceTask {
     fn replace(&self, running: Option<Arc<Instance>>, again: Option<(SlotId, Duration)>) {
         let (source, ending) = (Arc::clone(&self.source), self.ending.clone());
         // What answers nothing does not see either that its input is closed.
-        let policy = StopPolicy {
-            stdin_grace: Duration::ZERO,
-            ..source.settings().stop
+        let policy = Stop {
+            stdin_grace: HumanDuration::new(Duration::ZERO),
+            ..source.settings().stop.clone()
         };
         self.tasks.spawn(async move {
             if let Some(instance) = running {
-                instance.stop(policy).await;
+                instance.stop(&policy).await;
             }
             if let Some((slot, wait)) = again
                 && ending

@@ -77,16 +77,23 @@ impl Tool for SourceTool {
                 return Err(self.source.unavailable(why, &[]));
             }
             let with_context = self.gives_context();
-            let mut result = self.answered(arguments, with_context, call).await;
+            let mut told = None;
+            let mut result = self
+                .answered(arguments, with_context, call, &mut told)
+                .await;
             let mut notes = Vec::new();
-            if with_context && self.refused_context(&result, call) {
+            let has_called_back = told.as_ref().is_some_and(|told| told.callbacks > 0);
+            if with_context && !has_called_back && self.refused_context(&result) {
                 let _ = self.takes_context.set(false);
                 notes.push(format!(
                     "it refused `{CONTEXT_ARGUMENT}` and was called without it"
                 ));
-                result = self.answered(arguments, false, call).await;
+                result = self.answered(arguments, false, call, &mut told).await;
             } else if with_context && result.is_ok() {
                 let _ = self.takes_context.set(true);
+            }
+            if let Some(told) = told {
+                call.trace.set(told);
             }
             let result = result?;
             let mut answer = results::answer(&self.spec.name, &result, self.traits.success)?;
@@ -114,12 +121,12 @@ impl SourceTool {
         }
     }
 
-    /// Whether a call failed because the session was among its arguments, before it did anything: the
-    /// server names an argument that its author never named.
-    fn refused_context(&self, result: &Result<CallResult, ToolError>, call: &Call<'_>) -> bool {
+    /// Whether a call failed because the session was among its arguments: the server names an argument
+    /// that its author never named.
+    fn refused_context(&self, result: &Result<CallResult, ToolError>) -> bool {
         let may_refuse = self.traits.context == ContextArgument::Undeclared
             && self.takes_context.get() != Some(&true);
-        if !may_refuse || call.trace.callbacks() > 0 {
+        if !may_refuse {
             return false;
         }
         let told = match result {
@@ -130,12 +137,13 @@ impl SourceTool {
         told.iter().any(|text| is_refusal(text))
     }
 
-    /// Makes the call and waits for the server's answer.
+    /// Makes the call and waits for the server's answer. Once it was sent, `told` is what came of it.
     async fn answered(
         &self,
         given: &Value,
         with_context: bool,
         call: &Call<'_>,
+        told: &mut Option<SourceCall>,
     ) -> Result<CallResult, ToolError> {
         let source = &self.source;
         let is_callback = matches!(call.caller, Caller::Remote { .. });
@@ -171,7 +179,7 @@ impl SourceTool {
             seen: CallbackTotals::default(),
         };
         let ending = under_way.drive().await;
-        under_way.settle(ending).await
+        under_way.settle(ending, told).await
     }
 
     /// What it means that the connection broke.
@@ -324,12 +332,12 @@ impl UnderWay<'_> {
         };
         let settings = tool.source.settings();
         let begun = Instant::now();
-        let total = begun + settings.max_total;
+        let total = begun + settings.max_total.get();
         let callback_timeout = tool.source.callback_timeout();
         let mut serving: Option<Serving<'_>> = None;
         // One timer for all that may take too long. It is reset when it fires, not with each
         // callback: that would cost as much as the callback.
-        let pause = settings.call_timeout.min(callback_timeout);
+        let pause = settings.call_timeout.get().min(callback_timeout);
         let first = (begun + pause).min(total).min(call.deadline);
         let mut timer = std::pin::pin!(tokio::time::sleep_until(first));
         loop {
@@ -368,17 +376,17 @@ impl UnderWay<'_> {
                     // A callback that takes long keeps its call alive.
                     let idle = match &serving {
                         Some(serving) => serving.until,
-                        None => heard + settings.call_timeout,
+                        None => heard + settings.call_timeout.get(),
                     };
                     if now >= call.deadline {
                         return Ending::Deadline;
                     }
                     if now >= total {
-                        return Ending::Overdue("took", settings.max_total);
+                        return Ending::Overdue("took", settings.max_total.get());
                     }
                     if now >= idle {
                         let Some(late) = serving.take() else {
-                            return Ending::Overdue("was silent for", settings.call_timeout);
+                            return Ending::Overdue("was silent for", settings.call_timeout.get());
                         };
                         seen.add(late, Err(CallbackError::Late(callback_timeout)));
                         pending.hear();
@@ -391,17 +399,21 @@ impl UnderWay<'_> {
     }
 
     /// What came of the call.
-    async fn settle(self, ending: Ending) -> Result<CallResult, ToolError> {
+    async fn settle(
+        self,
+        ending: Ending,
+        told: &mut Option<SourceCall>,
+    ) -> Result<CallResult, ToolError> {
         let Self {
             tool,
-            call,
+            call: _,
             mut flight,
             invocation,
             mut seen,
         } = self;
         drop(invocation);
         if let Some((_, used)) = &flight.parts {
-            call.trace.set(SourceCall {
+            *told = Some(SourceCall {
                 source: tool.source.settings().name.clone(),
                 replica: used.replica(),
                 callbacks: seen.callbacks,

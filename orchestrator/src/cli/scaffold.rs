@@ -189,7 +189,7 @@ fn in_url(path: &Path) -> String {
 pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Exit, CliError> {
     let name = &args.name;
     if let Some(problem) = check_name(name, &Origin::Source(name.clone())) {
-        return Err(CliError::misuse(problem.to_string()).hint(problem.hint()));
+        return Err(CliError::misuse(problem.to_string()).hint(problem.hint));
     }
     // Its name is that of a file and of a function, beside `server` and what languages know.
     if !name.contains('_') || name.starts_with("test_") {

@@ -40,34 +40,38 @@ macro_rules! words {
     };
 }
 
-/// Defines what begins the tools of a family, all of which work on the same platforms.
-macro_rules! family {
-    ($platforms:expr; $($begin:ident $kind:ident),*) => {$(
-        fn $begin<A: serde::de::DeserializeOwned + schemars::JsonSchema + 'static>(
-            name: &str,
-            description: &str,
-            body: $crate::builtin::Body<A>,
-        ) -> $crate::builtin::Builtin<A> {
-            let spec = $crate::tool::ToolSpec {
-                platforms: $platforms.to_vec(),
-                ..$crate::tool::ToolSpec::new(name, description, $crate::tool::Kind::$kind)
-            };
-            $crate::builtin::Builtin::new(spec, body)
-        }
-    )*};
-}
-
-/// What a tool does with its arguments.
-macro_rules! body {
-    (|$arguments:pat_param, $call:pat_param| $body:expr) => {
-        |$arguments, $call| Box::pin(async move { $body })
-    };
-}
-
-/// A list of tools.
+/// The tools of a family and where they work. Of each: what it says about itself, its kind, its name, its
+/// arguments, unless another one of the file has the same, what else is to be said of it, and what it does.
 macro_rules! tools {
-    ($($tool:expr),* $(,)?) => {
-        vec![$(std::sync::Arc::new($tool) as std::sync::Arc<dyn $crate::tool::Tool>),*]
+    ($platforms:expr; $(
+        $(#[doc = $about:literal])+
+        $kind:ident $name:ident $arguments:ident
+        $($(($reason:ident))? { $($fields:tt)* })?
+        $(: $with:ident $(($why:ident))? { $($besides:tt)* })?
+        $(. $said:ident ($($of:expr)?))*
+        |$given:pat_param, $call:pat_param| $body:expr;
+    )*) => {
+        $(
+            $(arguments! { struct $arguments $(($reason))? { $($fields)* } })?
+            $($with! { struct $arguments $(($why))? { $($besides)* } })?
+        )*
+
+        pub(super) fn tools() -> $crate::builtin::Tools {
+            vec![$({
+                let spec = $crate::tool::ToolSpec {
+                    platforms: $platforms.to_vec(),
+                    ..$crate::tool::ToolSpec::new(
+                        stringify!($name),
+                        concat!($($about),+).trim_start(),
+                        $crate::tool::Kind::$kind,
+                    )
+                };
+                let body: $crate::builtin::Body<$arguments> =
+                    |$given, $call| Box::pin(async move { $body });
+                std::sync::Arc::new($crate::builtin::Builtin::new(spec, body)$(.$said($($of)?))*)
+                    as std::sync::Arc<dyn $crate::tool::Tool>
+            }),*]
+        }
     };
 }
 
@@ -98,6 +102,11 @@ use crate::tool::{Access, Answer, Tool, ToolError, ToolSpec};
 /// Tools of a family.
 type Tools = Vec<Arc<dyn Tool>>;
 
+/// Where tools work that are for every platform.
+const EVERYWHERE: &[Platform] = &[];
+/// Lines of a failed command's output that are kept.
+const OUTPUT: usize = 20;
+
 /// All of them.
 pub(crate) fn all() -> Tools {
     let families = [
@@ -105,15 +114,13 @@ pub(crate) fn all() -> Tools {
         generic::tools(),
         host::tools(),
         memory::tools(),
-        mobile::tools(),
+        mobile::all(),
         model::tools(),
         screen::tools(),
-        web::tools(),
+        web::all(),
     ];
     families.into_iter().flatten().collect()
 }
-
-family!([]; action Action, assertion Assertion, query Query, memory Memory, meta Meta);
 
 /// A function from typed arguments to an answer.
 type Body<A> = for<'a> fn(A, &'a Call<'a>) -> BoxFuture<'a, Result<Answer, ToolError>>;
@@ -355,4 +362,10 @@ fn number<const N: u32, T: From<u32>>() -> T {
 
 const fn yes() -> bool {
     true
+}
+
+/// The end of a failed command's output.
+fn last_lines(output: &str) -> Vec<String> {
+    let lines: Vec<_> = output.lines().map(str::to_owned).collect();
+    lines[lines.len().saturating_sub(OUTPUT)..].to_vec()
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use packtrain_device_actors::{CommandError, Lease};
@@ -12,8 +12,7 @@ use packtrain_model::memory::Memory;
 use packtrain_model::template::Undefined;
 use packtrain_model::yaml::Value;
 use packtrain_model::{RunId, SessionId, SourceCall};
-use packtrain_program::LeftRunning;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -87,10 +86,6 @@ pub struct SessionScope {
     pub id: String,
     /// The device; it is given back once no call of the session is under way on it.
     pub lease: Arc<Lease>,
-    /// The session's memory; held for moments only.
-    memory: Mutex<Memory>,
-    /// What is known of the screen; held for moments only.
-    screen: Mutex<ScreenMemory>,
     /// The app under test.
     pub target: Target,
     /// Folders that relative paths are looked up in: the trail's, then the working directory.
@@ -99,8 +94,16 @@ pub struct SessionScope {
     pub environment: Option<Arc<BTreeMap<String, String>>>,
     /// Ends everything the session does.
     pub cancel: CancellationToken,
+    state: Mutex<SessionState>,
+}
+
+/// What the calls of a session change; held for moments only.
+struct SessionState {
+    memory: Memory,
+    /// What is known of the screen.
+    screen: ScreenMemory,
     /// What is dropped when the session ends.
-    at_end: Mutex<Vec<Box<dyn Send>>>,
+    at_end: Vec<Box<dyn Send>>,
 }
 
 /// Calls tools by name in a session: the only way to them, for every caller.
@@ -163,26 +166,20 @@ pub struct Call<'a> {
 /// What is reported of a call besides its answer, whether it has one or not.
 #[derive(Debug, Default)]
 pub struct CallTrace {
-    source: Mutex<Option<SourceCall>>,
+    source: OnceLock<SourceCall>,
     delegated: AtomicBool,
 }
 
 impl CallTrace {
     /// Tells what a tool source did.
     pub fn set(&self, call: SourceCall) {
-        *self.source.lock() = Some(call);
-    }
-
-    /// How many callbacks there were so far.
-    pub fn callbacks(&self) -> u32 {
-        let call = self.source.lock();
-        call.as_ref().map_or(0, |call| call.callbacks)
+        // A call is of one tool, which tells once.
+        let _ = self.source.set(call);
     }
 
     /// What the tool source did.
-    pub fn take(&self) -> Option<SourceCall> {
-        let mut source = self.source.lock();
-        source.take()
+    pub fn source(&self) -> Option<&SourceCall> {
+        self.source.get()
     }
 
     /// Other calls stand for this one.
@@ -214,13 +211,15 @@ impl SessionScope {
         Self {
             id,
             lease: Arc::new(lease),
-            memory: Mutex::new(memory),
-            screen: Mutex::new(ScreenMemory::new()),
             target,
             folders,
             environment: None,
             cancel,
-            at_end: Mutex::new(Vec::new()),
+            state: Mutex::new(SessionState {
+                memory,
+                screen: ScreenMemory::new(),
+                at_end: Vec::new(),
+            }),
         }
     }
 
@@ -231,20 +230,14 @@ impl SessionScope {
         self
     }
 
-    /// Lets what a command left running go on until the session ends.
-    pub(crate) fn keep_running(&self, left: LeftRunning) {
-        self.at_end(left);
-    }
-
     /// Drops something when the session ends.
     pub fn at_end(&self, what: impl Send + 'static) {
-        let mut at_end = self.at_end.lock();
-        at_end.push(Box::new(what));
+        self.state.lock().at_end.push(Box::new(what));
     }
 
-    /// The session's memory.
-    pub fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock()
+    /// The session's memory. While it is held nothing else of the session can be asked for.
+    pub fn memory(&self) -> MappedMutexGuard<'_, Memory> {
+        MutexGuard::map(self.state.lock(), |state| &mut state.memory)
     }
 
     /// Sends a command to the device, and remembers what the answer says of the screen.
@@ -263,8 +256,8 @@ impl SessionScope {
     }
 
     /// What is known of the screen.
-    pub(crate) fn screen(&self) -> MutexGuard<'_, ScreenMemory> {
-        self.screen.lock()
+    pub(crate) fn screen(&self) -> MappedMutexGuard<'_, ScreenMemory> {
+        MutexGuard::map(self.state.lock(), |state| &mut state.screen)
     }
 
     /// The ids of the app under test on this platform.

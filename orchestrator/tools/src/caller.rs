@@ -38,18 +38,6 @@ pub struct AgentPermissions {
 }
 
 impl Caller {
-    /// Whether it may call a tool.
-    pub fn may_call(&self, spec: &ToolSpec) -> bool {
-        match spec.access {
-            Access::Session => true,
-            Access::DeviceShell => match self {
-                Self::Person | Self::Farm { .. } | Self::Remote { .. } => true,
-                Self::Agent(confines) => confines.device_shell,
-            },
-            Access::HostCommands => self.may_run_host_commands(),
-        }
-    }
-
     /// Whether it may run commands of this computer.
     pub fn may_run_host_commands(&self) -> bool {
         match self {
@@ -69,25 +57,27 @@ impl Caller {
 
     /// Why it may not call a tool.
     pub fn refusal(&self, spec: &ToolSpec) -> Option<ToolError> {
-        if self.may_call(spec) {
-            return None;
-        }
-        let (does, key) = match spec.access {
-            Access::Session => return None,
-            Access::DeviceShell => ("runs commands on the device", "deviceShell"),
-            Access::HostCommands => ("runs commands of this computer", "hostCommands"),
-        };
-        let (who, hint) = match self {
-            Self::Person | Self::Farm { .. } | Self::Remote { .. } => ("remote callers", None),
-            Self::Agent(_) => {
-                let hint = format!("`agents.{key}: true` in the configuration allows it");
-                ("agents", Some(hint))
+        let (may_call, does, key) = match (spec.access, self) {
+            (Access::Session, _) => return None,
+            (Access::DeviceShell, Self::Agent(confines)) => {
+                let may_call = confines.device_shell;
+                (may_call, "runs commands on the device", "deviceShell")
+            }
+            (Access::DeviceShell, _) => return None,
+            (Access::HostCommands, _) => {
+                let may_call = self.may_run_host_commands();
+                (may_call, "runs commands of this computer", "hostCommands")
             }
         };
-        Some(ToolError::Failed {
-            message: format!("`{}` {does}, which is not allowed for {who}", spec.name),
-            log: Vec::new(),
-            hint,
+        let refusal = |who| format!("`{}` {does}, which is not allowed for {who}", spec.name);
+        (!may_call).then(|| match self {
+            Self::Person | Self::Farm { .. } | Self::Remote { .. } => {
+                ToolError::failed(refusal("remote callers"))
+            }
+            Self::Agent(_) => ToolError::hinted(
+                refusal("agents"),
+                format!("`agents.{key}: true` in the configuration allows it"),
+            ),
         })
     }
 }
@@ -110,7 +100,6 @@ mod tests {
         let registry = Registry::builtin();
         let refusals = registry.all().filter_map(|tool| {
             let refusal = caller.refusal(tool.spec());
-            assert_eq!(refusal.is_none(), caller.may_call(tool.spec()));
             let ToolError::Failed { message, hint, .. } = refusal? else {
                 panic!("it is no failure");
             };

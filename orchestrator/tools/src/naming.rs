@@ -12,65 +12,31 @@ const DEVICE_TYPES: [&str; 4] = ["phone", "phones", "tablet", "tablets"];
 
 /// What is wrong with a tool's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NamingProblem {
-    /// Models and MCP clients refuse it.
-    #[error("invalid tool name `{name}`: expected 1 to {LONGEST} letters, digits, `_` and `-`")]
-    Wire {
-        /// The name.
-        name: String,
-    },
-    /// It is not made of words in lower camel case with `_` between them.
-    #[error("invalid tool name `{name}`: expected `app_verbNoun`")]
-    Structure {
-        /// The name.
-        name: String,
-    },
-    /// Its first part belongs to somebody else.
-    #[error("`{name}` begins with `{prefix}_`, which is reserved")]
-    Reserved {
-        /// The name.
-        name: String,
-        /// Its first part.
-        prefix: &'static str,
-    },
-    /// It names a kind of device.
-    #[error("`{name}` names a device type, `{word}`")]
-    DeviceType {
-        /// The name.
-        name: String,
-        /// The part that does.
-        word: &'static str,
-    },
-}
-
-impl NamingProblem {
-    /// Whether the tool cannot be offered to models and MCP clients at all.
-    pub const fn is_fatal(&self) -> bool {
-        match self {
-            Self::Wire { .. } => true,
-            Self::Structure { .. } | Self::Reserved { .. } | Self::DeviceType { .. } => false,
-        }
-    }
-
+#[error("{message}")]
+pub struct NamingProblem {
+    message: String,
     /// What to do about it.
-    pub const fn hint(&self) -> &'static str {
-        match self {
-            Self::Wire { .. } | Self::Structure { .. } => {
-                "such as `myapp_signIn`, or `myapp_ios_signIn` for one platform"
-            }
-            Self::Reserved { .. } => "begin with the name of the app: `myapp_ios_signIn`",
-            Self::DeviceType { .. } => "the recordings of a trail say which device a call is for",
-        }
-    }
+    pub hint: &'static str,
+    /// Whether the tool cannot be offered to models and MCP clients at all.
+    pub is_fatal: bool,
 }
 
 /// The gravest breach of the convention, if there is one. A name without a prefix is fine, and so
 /// is `acme_ios_signIn`: only the first part claims a prefix.
 pub fn check_name(name: &str, origin: &Origin) -> Option<NamingProblem> {
-    let name_of = || name.to_owned();
+    const EXAMPLE: &str = "such as `myapp_signIn`, or `myapp_ios_signIn` for one platform";
+    let problem = |is_fatal, message, hint| {
+        Some(NamingProblem {
+            message,
+            hint,
+            is_fatal,
+        })
+    };
     let is_on_wire = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || name.len() > LONGEST || !name.chars().all(is_on_wire) {
-        return Some(NamingProblem::Wire { name: name_of() });
+        let expected = format!("expected 1 to {LONGEST} letters, digits, `_` and `-`");
+        let message = format!("invalid tool name `{name}`: {expected}");
+        return problem(true, message, EXAMPLE);
     }
     let is_word = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_lowercase())
@@ -78,18 +44,20 @@ pub fn check_name(name: &str, origin: &Origin) -> Option<NamingProblem> {
     };
     let parts: Vec<&str> = name.split('_').collect();
     if !parts.iter().all(|part| is_word(part)) {
-        return Some(NamingProblem::Structure { name: name_of() });
+        let message = format!("invalid tool name `{name}`: expected `app_verbNoun`");
+        return problem(false, message, EXAMPLE);
     }
     if let ([first, _, ..], true) = (parts.as_slice(), *origin != Origin::BuiltIn)
-        && let Some(prefix) = RESERVED.into_iter().find(|reserved| reserved == first)
+        && RESERVED.contains(first)
     {
-        let name = name_of();
-        return Some(NamingProblem::Reserved { name, prefix });
+        let message = format!("`{name}` begins with `{first}_`, which is reserved");
+        let hint = "begin with the name of the app: `myapp_ios_signIn`";
+        return problem(false, message, hint);
     }
-    let mut words = DEVICE_TYPES.into_iter();
-    let word = words.find(|word| parts.contains(word))?;
-    let name = name_of();
-    Some(NamingProblem::DeviceType { name, word })
+    let word = DEVICE_TYPES.into_iter().find(|word| parts.contains(word))?;
+    let message = format!("`{name}` names a device type, `{word}`");
+    let hint = "the recordings of a trail say which device a call is for";
+    problem(false, message, hint)
 }
 
 #[cfg(test)]
@@ -129,8 +97,8 @@ mod tests {
     fn only_the_first_part_claims_a_reserved_prefix() {
         for name in ["ios_x", "android_x", "mobile_x", "web_x", "org_x"] {
             let problem = of_a_file(name).unwrap();
-            assert!(matches!(problem, NamingProblem::Reserved { .. }), "{name}");
-            assert!(!problem.is_fatal());
+            assert!(problem.to_string().ends_with("which is reserved"), "{name}");
+            assert!(!problem.is_fatal);
             assert_eq!(check_name(name, &Origin::BuiltIn), None);
         }
     }
@@ -138,7 +106,7 @@ mod tests {
     #[test]
     fn what_models_refuse_is_fatal() {
         for name in ["", "a b", "a.b", "é", &"x".repeat(65)] {
-            assert!(of_a_file(name).unwrap().is_fatal(), "{name}");
+            assert!(of_a_file(name).unwrap().is_fatal, "{name}");
         }
         assert_eq!(of_a_file(&"x".repeat(64)), None);
     }
@@ -147,12 +115,13 @@ mod tests {
     fn structure_and_device_types_are_told() {
         for name in ["Login", "a__b", "a-b", "_a", "a_1"] {
             let problem = of_a_file(name).unwrap();
-            assert!(matches!(problem, NamingProblem::Structure { .. }), "{name}");
+            let expected = format!("invalid tool name `{name}`: expected `app_verbNoun`");
+            assert_eq!(problem.to_string(), expected);
         }
         let problem = of_a_file("acme_tablet_signIn").unwrap();
-        assert!(matches!(
-            problem,
-            NamingProblem::DeviceType { word: "tablet", .. }
-        ));
+        assert_eq!(
+            problem.to_string(),
+            "`acme_tablet_signIn` names a device type, `tablet`"
+        );
     }
 }

@@ -332,6 +332,15 @@ impl ToolError {
             hint: None,
         }
     }
+
+    /// A failure that is one sentence, and what a person can do about it.
+    pub fn hinted(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Failed {
+            message: message.into(),
+            log: Vec::new(),
+            hint: Some(hint.into()),
+        }
+    }
 }
 
 impl From<DriverError> for ToolError {

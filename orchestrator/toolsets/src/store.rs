@@ -12,8 +12,8 @@ use packtrain_model::suggest::did_you_mean;
 use packtrain_terminal::exit::CliError;
 use packtrain_tools::toolsets::{InvalidName, MAX_TOOLS, SavedToolset, ToolsetName};
 use packtrain_tools::{Toolset, Toolsets};
-use parking_lot::RwLock;
 use serde::Serialize;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// The folder of toolsets, in the project's and in the user's.
@@ -113,7 +113,7 @@ pub struct ToolsetStore {
     /// Those that may be written to, the first of which takes new toolsets.
     folders: Vec<(Place, PathBuf)>,
     /// Those of files that define tools, which may be others by now.
-    defined: RwLock<Vec<SavedToolset>>,
+    defined: watch::Sender<Vec<SavedToolset>>,
 }
 
 impl ToolsetStore {
@@ -127,7 +127,7 @@ impl ToolsetStore {
         let user = user.map(|folder| (Place::User, folder.join(FOLDER)));
         Self {
             folders: project.into_iter().chain(user).collect(),
-            defined: RwLock::new(defined.into_iter().map(SavedToolset::from).collect()),
+            defined: watch::Sender::new(defined.into_iter().map(SavedToolset::from).collect()),
         }
     }
 
@@ -147,10 +147,8 @@ impl ToolsetStore {
     }
 
     /// From now on those that are defined elsewhere are those of the other store.
-    pub fn redefine(&self, other: Self) {
-        let defined = other.defined.into_inner();
-        let mut own = self.defined.write();
-        *own = defined;
+    pub fn redefine(&self, other: &Self) {
+        self.defined.send_replace(other.defined.borrow().clone());
     }
 
     /// All toolsets; an invalid file is reported and does not keep the others from being used.
@@ -184,7 +182,7 @@ impl ToolsetStore {
                 }
             }
         }
-        for toolset in self.defined.read().iter() {
+        for toolset in self.defined.borrow().iter() {
             listing.add(toolset.clone(), Place::Defined);
         }
         listing
@@ -206,7 +204,7 @@ impl ToolsetStore {
                 }
             }
         }
-        let found = (self.defined.read().iter())
+        let found = (self.defined.borrow().iter())
             .find(|toolset| toolset.name == name)
             .cloned();
         Ok(Stored {
@@ -282,7 +280,7 @@ impl ToolsetStore {
         });
         let is_defined = || {
             self.defined
-                .read()
+                .borrow()
                 .iter()
                 .any(|toolset| toolset.name == name)
         };

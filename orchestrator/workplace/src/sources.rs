@@ -14,8 +14,8 @@ use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{Recorded, lineage};
 use packtrain_model::{AttemptNumber, RunId, SessionId, SessionIndex};
 use packtrain_sources::{
-    CallbackLimits, Callbacks, Launch, LaunchProgram, LogListener, Port, Protocol, RestartPolicy,
-    Scope, SourceSettings, SourceStatus, StopPolicy, SupervisorOptions, ToolSources, Transport,
+    CallbackLimits, Callbacks, Launch, LaunchProgram, LogListener, SourceSettings, SourceStatus,
+    SupervisorOptions, ToolSources,
 };
 use packtrain_terminal::exit::CliError;
 use packtrain_terminal::render;
@@ -253,9 +253,9 @@ fn check_names(sources: &ToolSources, told: ToolNames) -> Result<(), CliError> {
         let Some(problem) = check_name(&spec.name, &spec.origin) else {
             continue;
         };
-        if problem.is_fatal() || told == ToolNames::Error {
+        if problem.is_fatal || told == ToolNames::Error {
             let message = format!("{}: {problem}", spec.origin);
-            return Err(CliError::misuse(message).hint(problem.hint()));
+            return Err(CliError::misuse(message).hint(problem.hint));
         }
         odd.entry(spec.origin.to_string())
             .or_default()
@@ -388,49 +388,7 @@ fn settings(source: &McpServer, root: &Path, scripted: &Scripted) -> SourceSetti
         }
     });
     SourceSettings {
+        server: source.clone(),
         launch,
-        transport: source.settled_transport().map(|transport| match transport {
-            packtrain_config::Transport::Stdio => Transport::Stdio,
-            packtrain_config::Transport::Http => Transport::Http,
-        }),
-        url: source.url.clone(),
-        headers: source.headers.clone(),
-        port: match &source.port {
-            packtrain_config::Port::Auto => Port::Auto,
-            packtrain_config::Port::Fixed(port) => Port::Fixed(*port),
-            packtrain_config::Port::Printed(pattern) => Port::Printed(pattern.clone()),
-        },
-        protocol: match source.protocol {
-            packtrain_config::Protocol::Legacy => Protocol::Legacy,
-            packtrain_config::Protocol::Auto => Protocol::Auto,
-            packtrain_config::Protocol::Modern => Protocol::Modern,
-        },
-        ready_timeout: source.ready_timeout.get(),
-        concurrency: source.concurrency as usize,
-        replicas: source.replicas as usize,
-        scope: source.scope.map(|scope| match scope {
-            packtrain_config::Scope::PerSession => Scope::Session,
-            packtrain_config::Scope::PerDevice => Scope::Device,
-            // One process serves one run.
-            packtrain_config::Scope::PerRun | packtrain_config::Scope::Shared => Scope::Shared,
-        }),
-        call_timeout: source.call_timeout.get(),
-        max_total: source.max_total.get(),
-        reset_on_progress: source.reset_on_progress,
-        restart: RestartPolicy {
-            max: source.restart.max,
-            window: source.restart.window.get(),
-            backoff_min: source.restart.backoff.first().get(),
-            backoff_max: source.restart.backoff.longest().get(),
-        },
-        stop: StopPolicy {
-            stdin_grace: source.stop.stdin_grace.get(),
-            term_grace: source.stop.term_grace.get(),
-        },
-        cancel_grace: source.cancel_grace.get(),
-        host_commands: source.host_commands,
-        default_meta: source.default_meta.clone(),
-        tool_meta: source.tool_meta.clone(),
-        name: source.name.clone(),
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use packtrain_config::{McpServer, Transport};
 use packtrain_device_actors::Fleet;
 use packtrain_door::callbacks::CallbackServer;
 use packtrain_drivers::{
@@ -20,7 +21,7 @@ use packtrain_model::{AttemptNumber, RunId, SessionId, SessionIndex};
 use packtrain_record::JournalWriter;
 use packtrain_sources::{
     CallbackLimits, Callbacks, Launch, LaunchProgram, SourceSettings, SupervisorOptions,
-    ToolSources, Transport,
+    ToolSources,
 };
 use packtrain_testing::{Script, scripted};
 use packtrain_tools::{Answer, Call, Caller, Kind, Registry, Tool, ToolError, ToolSpec};
@@ -72,23 +73,28 @@ impl Bench {
         let arbiter = actix_rt::Arbiter::new().handle();
         let fleet = Fleet::start(connectors.collect(), std::slice::from_ref(&arbiter)).unwrap();
         let server = CallbackServer::bind().await.unwrap();
-        let mut settings = SourceSettings::named("bench");
+        let (mut server_settings, mut launch) = (McpServer::default(), None);
+        server_settings.name = "bench".to_owned();
         match started {
-            [] => settings.url = Some(source.to_owned()),
+            [] => server_settings.url = Some(source.to_owned()),
             [program, replicas] => {
-                settings.launch = Some(Launch {
+                launch = Some(Launch {
                     program: LaunchProgram::Command((*program).to_owned()),
                     args: vec![source.to_owned()],
                     env: Default::default(),
                     without: Vec::new(),
                     folder: None,
                 });
-                settings.transport = Some(Transport::Http);
-                settings.replicas = replicas.parse().unwrap();
+                server_settings.transport = Some(Transport::Http);
+                server_settings.replicas = replicas.parse().unwrap();
             }
             _ => panic!("program and replicas"),
         }
-        settings.concurrency = 1024;
+        server_settings.concurrency = 1024;
+        let settings = SourceSettings {
+            server: server_settings,
+            launch,
+        };
         let sources = ToolSources::start(
             SupervisorOptions {
                 sources: vec![settings],

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use packtrain_tools::{Answer, Typed};
+use packtrain_tools::{Answer, CapturedScreen, Typed};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ impl Callbacks {
         }
         let made = Made {
             answer,
-            entry: &entry,
+            keep: &|screen| self.invocations().keep(&entry.id, screen),
             base_url,
         };
         (command.respond)(made).ok_or_else(|| {
@@ -88,16 +88,18 @@ impl Callbacks {
     /// [`Code::Unauthenticated`] when the call has ended, [`Code::NotFound`] when there is no such
     /// file any more.
     pub fn screen(&self, name: &str, invocation: Option<&str>) -> Result<ScreenFile, CommandError> {
-        self.authorized(invocation)?
-            .screens
-            .file(name)
-            .ok_or_else(|| {
-                CommandError::new(
-                    Code::NotFound,
-                    "this capture is gone: fetch it before three more are made, and with the \
-                     client of the same call",
-                )
-            })
+        let entry = self.authorized(invocation)?;
+        let file = name.split_once('.').and_then(|(id, ending)| {
+            let screen = self.invocations().captured(&entry.id, id)?;
+            ScreenFile::of(&screen, ending)
+        });
+        file.ok_or_else(|| {
+            CommandError::new(
+                Code::NotFound,
+                "this capture is gone: fetch it before three more are made, and with the \
+                 client of the same call",
+            )
+        })
     }
 
     /// The call whose id is the credential.
@@ -109,15 +111,16 @@ impl Callbacks {
                  in `_meta.trailblaze`",
             )
         })?;
-        self.invocation(id)
-            .ok_or_else(CommandError::invocation_ended)
+        let found = self.invocations().find(Some(id));
+        found.map_err(|_| CommandError::invocation_ended())
     }
 }
 
 /// What a response is made of.
 pub(super) struct Made<'a> {
     answer: Answer,
-    entry: &'a Entry,
+    /// Keeps a screen, while the call is under way; its id.
+    keep: &'a dyn Fn(Arc<CapturedScreen>) -> Option<String>,
     base_url: &'a str,
 }
 
@@ -166,7 +169,7 @@ impl Response for ScreenState {
         let Typed::Screen(screen) = made.answer.typed? else {
             return None;
         };
-        let id = made.entry.screens.keep(Arc::clone(&screen));
+        let id = (made.keep)(Arc::clone(&screen))?;
         let url = format!("{}/{SCREENS}/{id}", made.base_url);
         let snapshot = &screen.snapshot;
         let end = snapshot.text.floor_char_boundary(MAX_TEXT);

@@ -4,20 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use packtrain_tools::CapturedScreen;
-use parking_lot::Mutex;
 use serde_json::json;
 
 /// Captures of a call that are kept.
 const KEPT: usize = 3;
 
-/// The captured screens of one call. Cheap to clone.
-#[derive(Clone, Default)]
-pub(crate) struct Screens(Arc<Mutex<VecDeque<Kept>>>);
-
-struct Kept {
-    id: String,
-    screen: Arc<CapturedScreen>,
-}
+/// The captured screens of one call, by their ids.
+#[derive(Default)]
+pub(crate) struct Screens(VecDeque<(String, Arc<CapturedScreen>)>);
 
 /// A file made of a captured screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,29 +24,26 @@ pub struct ScreenFile {
 
 impl Screens {
     /// Keeps a screen, letting the oldest go; its id.
-    pub(super) fn keep(&self, screen: Arc<CapturedScreen>) -> String {
+    pub(crate) fn keep(&mut self, screen: Arc<CapturedScreen>) -> String {
         let id = uuid::Uuid::new_v4().simple().to_string();
-        let mut kept = self.0.lock();
-        if kept.len() == KEPT {
-            kept.pop_front();
+        if self.0.len() == KEPT {
+            self.0.pop_front();
         }
-        kept.push_back(Kept {
-            id: id.clone(),
-            screen,
-        });
+        self.0.push_back((id.clone(), screen));
         id
     }
 
-    /// A file of a screen: `ID.png` or `ID.json`.
-    pub(super) fn file(&self, name: &str) -> Option<ScreenFile> {
-        let (id, kind) = name.split_once('.')?;
-        let screen = {
-            let kept = self.0.lock();
-            let found = kept.iter().find(|kept| kept.id == id)?;
-            Arc::clone(&found.screen)
-        };
-        match kind {
-            "png" => Some(ScreenFile {
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<CapturedScreen>> {
+        let found = self.0.iter().find(|(kept, _)| kept == id)?;
+        Some(Arc::clone(&found.1))
+    }
+}
+
+impl ScreenFile {
+    /// The file of a screen that ends so.
+    pub(super) fn of(screen: &CapturedScreen, ending: &str) -> Option<Self> {
+        match ending {
+            "png" => Some(Self {
                 media_type: "image/png",
                 bytes: screen.screenshot.png.clone(),
             }),
@@ -66,7 +57,7 @@ impl Screens {
                     "refs": snapshot.refs,
                     "tree": snapshot.tree,
                 });
-                Some(ScreenFile {
+                Some(Self {
                     media_type: "application/json",
                     bytes: tree.to_string().into_bytes(),
                 })

@@ -1,3 +1,4 @@
+use packtrain_config::McpServer;
 use packtrain_drivers::{DeviceId, DeviceInfo, Platform, Size};
 
 use super::*;
@@ -7,17 +8,21 @@ use crate::settings::{Launch, LaunchProgram};
 struct Machine(SourceLifecycle<u32>);
 
 impl Machine {
-    fn new(replicas: usize, max: u32) -> Self {
-        let mut settings = SourceSettings::named("bad");
-        settings.launch = Some(Launch {
+    fn new(replicas: u32, max: u32) -> Self {
+        let mut server = McpServer {
+            replicas,
+            ..McpServer::default()
+        };
+        server.restart.max = max;
+        let launch = Launch {
             program: LaunchProgram::Command(String::new()),
             args: Vec::new(),
             env: BTreeMap::new(),
             without: Vec::new(),
             folder: None,
-        });
-        settings.replicas = replicas;
-        settings.restart.max = max;
+        };
+        let launch = Some(launch);
+        let settings = SourceSettings { server, launch };
         Self(SourceLifecycle::new(&settings, Vec::new()))
     }
 

@@ -12,7 +12,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::handler::{LastHeard, ProgressCalls, elicited};
+use super::handler::{CallProgress, ProgressCalls, elicited};
 use super::{McpClient, sentence};
 
 /// How often a server may ask for more before it answers a call.
@@ -50,7 +50,6 @@ pub(crate) struct PendingCall {
     params: CallToolRequestParams,
     handle: RequestHandle<RoleClient>,
     watched: Arc<ProgressCalls>,
-    heard: Arc<LastHeard>,
     rounds: usize,
 }
 
@@ -69,15 +68,13 @@ impl McpClient {
         params.meta = Some(RequestMetaObject(MetaObject(meta)));
         let peer = self.peer.clone();
         let handle = send(&peer, params.clone()).await?;
-        let heard = LastHeard::now();
         let watched = Arc::clone(&self.watched);
-        watched.watch(handle.progress_token.clone(), Arc::clone(&heard));
+        watched.watch(handle.progress_token.clone(), CallProgress::begun());
         Ok(PendingCall {
             peer,
             params,
             handle,
             watched,
-            heard,
             rounds: 0,
         })
     }
@@ -104,7 +101,7 @@ impl PendingCall {
             let received = received.unwrap_or(Err(ServiceError::TransportClosed));
             let needed = match received {
                 Ok(ServerResult::CallToolResult(result)) => {
-                    let notes = self.heard.take_notes();
+                    let notes = self.watched.take_notes(&self.handle.progress_token);
                     return Ok(CallResult {
                         notes,
                         ..taken(result)
@@ -125,23 +122,25 @@ impl PendingCall {
                     "it asked for input more than {MAX_ROUNDS} times"
                 )));
             }
-            self.params.input_responses = Some(responses(&needed, &self.heard)?);
+            self.params.input_responses = Some(self.responses(&needed)?);
             self.params.request_state = needed.request_state;
-            self.watched.forget(&self.handle.progress_token);
+            let progress = self.watched.forget(&self.handle.progress_token);
             self.handle = send(&self.peer, self.params.clone()).await?;
+            let progress = progress.unwrap_or_else(CallProgress::begun);
             self.watched
-                .watch(self.handle.progress_token.clone(), Arc::clone(&self.heard));
+                .watch(self.handle.progress_token.clone(), progress);
         }
     }
 
     /// When the call was last heard of: its beginning, its progress, its callbacks.
     pub(crate) fn heard(&self) -> Instant {
-        self.heard.at()
+        let heard = self.watched.heard(&self.handle.progress_token);
+        heard.unwrap_or_else(Instant::now)
     }
 
     /// Counts as a sign of life.
     pub(crate) fn hear(&self) {
-        self.heard.hear();
+        self.watched.hear(&self.handle.progress_token);
     }
 
     /// Tells the server that its caller stopped waiting.
@@ -150,6 +149,26 @@ impl PendingCall {
         let cancelled = CancelledNotificationParam::new(id, Some(why.to_owned()));
         // A server that is gone need not be told.
         let _ = self.peer.notify_cancelled(cancelled).await;
+    }
+
+    /// The answers to what a server wants to know, as far as there are any without a person.
+    fn responses(&self, needed: &InputRequiredResult) -> Result<InputResponses, CallError> {
+        let mut responses = InputResponses::new();
+        for (key, request) in needed.input_requests.iter().flatten() {
+            match request {
+                InputRequest::Elicitation(ElicitRequest { params, .. }) => {
+                    let (answer, note) = elicited(params);
+                    self.watched.note_on(&self.handle.progress_token, &note);
+                    responses.insert(key.clone(), serde_json::json!(answer));
+                }
+                _ => {
+                    return Err(CallError::Answered(
+                        "it asks for a model or for folders, which are not available".to_owned(),
+                    ));
+                }
+            }
+        }
+        Ok(responses)
     }
 }
 
@@ -168,24 +187,4 @@ fn taken(result: CallToolResult) -> CallResult {
         meta: result.meta.map(|meta| meta.0).unwrap_or_default(),
         notes: Vec::new(),
     }
-}
-
-/// The answers to what a server wants to know, as far as there are any without a person.
-fn responses(needed: &InputRequiredResult, call: &LastHeard) -> Result<InputResponses, CallError> {
-    let mut responses = InputResponses::new();
-    for (key, request) in needed.input_requests.iter().flatten() {
-        match request {
-            InputRequest::Elicitation(ElicitRequest { params, .. }) => {
-                let (answer, note) = elicited(params);
-                call.note(&note);
-                responses.insert(key.clone(), serde_json::json!(answer));
-            }
-            _ => {
-                return Err(CallError::Answered(
-                    "it asks for a model or for folders, which are not available".to_owned(),
-                ));
-            }
-        }
-    }
-    Ok(responses)
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
     ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
@@ -27,47 +27,34 @@ const MAX_NOTES: usize = 10;
 /// Bytes of a question that its note quotes.
 const MAX_NOTED_MESSAGE: usize = 200;
 
-/// Calls whose progress counts, and when each was last heard of.
+/// Calls whose progress counts.
 #[derive(Default)]
 pub(super) struct ProgressCalls(Mutex<Calls>);
 
 #[derive(Default)]
 struct Calls {
-    all: HashMap<ProgressToken, Arc<LastHeard>>,
+    all: HashMap<ProgressToken, CallProgress>,
     /// Notes of a call that was sent and is not watched yet: a server may be quicker than we are.
     early: Vec<String>,
 }
 
 /// When a call was last heard of, and what its report shall note.
-pub(super) struct LastHeard(Mutex<(Instant, Vec<String>)>);
+pub(super) struct CallProgress {
+    heard: Instant,
+    notes: Vec<String>,
+}
 
-impl LastHeard {
-    pub(super) fn now() -> Arc<Self> {
-        Arc::new(Self(Mutex::new((Instant::now(), Vec::new()))))
-    }
-
-    fn get(&self) -> MutexGuard<'_, (Instant, Vec<String>)> {
-        self.0.lock()
-    }
-
-    pub(super) fn at(&self) -> Instant {
-        self.get().0
-    }
-
-    pub(super) fn hear(&self) {
-        self.get().0 = Instant::now();
-    }
-
-    /// Adds a note, as long as there are not too many.
-    pub(super) fn note(&self, note: &str) {
-        add(&mut self.get().1, note);
-    }
-
-    pub(super) fn take_notes(&self) -> Vec<String> {
-        std::mem::take(&mut self.get().1)
+impl CallProgress {
+    /// Of a call that was just sent.
+    pub(super) fn begun() -> Self {
+        Self {
+            heard: Instant::now(),
+            notes: Vec::new(),
+        }
     }
 }
 
+/// Adds a note, as long as there are not too many.
 fn add(notes: &mut Vec<String>, note: &str) {
     if notes.len() < MAX_NOTES {
         notes.push(note.to_owned());
@@ -75,29 +62,52 @@ fn add(notes: &mut Vec<String>, note: &str) {
 }
 
 impl ProgressCalls {
-    pub(super) fn watch(&self, token: ProgressToken, call: Arc<LastHeard>) {
-        let mut calls = self.calls();
+    pub(super) fn watch(&self, token: ProgressToken, mut call: CallProgress) {
+        let mut calls = self.0.lock();
         for note in calls.early.drain(..) {
-            call.note(&note);
+            add(&mut call.notes, &note);
         }
         calls.all.insert(token, call);
     }
 
+    /// When a call was last heard of; never, when it is not watched.
+    pub(super) fn heard(&self, token: &ProgressToken) -> Option<Instant> {
+        self.0.lock().all.get(token).map(|call| call.heard)
+    }
+
+    /// A call was heard of.
+    pub(super) fn hear(&self, token: &ProgressToken) {
+        if let Some(call) = self.0.lock().all.get_mut(token) {
+            call.heard = Instant::now();
+        }
+    }
+
+    /// Notes something for a call.
+    pub(super) fn note_on(&self, token: &ProgressToken, note: &str) {
+        if let Some(call) = self.0.lock().all.get_mut(token) {
+            add(&mut call.notes, note);
+        }
+    }
+
     /// Notes something for every call; which one it is about is not known.
     pub(super) fn note(&self, note: &str) {
-        let mut calls = self.calls();
+        let mut calls = self.0.lock();
         if calls.all.is_empty() {
             add(&mut calls.early, note);
         }
-        calls.all.values().for_each(|call| call.note(note));
+        for call in calls.all.values_mut() {
+            add(&mut call.notes, note);
+        }
     }
 
-    pub(super) fn forget(&self, token: &ProgressToken) {
-        self.calls().all.remove(token);
+    pub(super) fn take_notes(&self, token: &ProgressToken) -> Vec<String> {
+        let mut calls = self.0.lock();
+        let call = calls.all.get_mut(token);
+        call.map_or_else(Vec::new, |call| std::mem::take(&mut call.notes))
     }
 
-    fn calls(&self) -> MutexGuard<'_, Calls> {
-        self.0.lock()
+    pub(super) fn forget(&self, token: &ProgressToken) -> Option<CallProgress> {
+        self.0.lock().all.remove(token)
     }
 }
 
@@ -184,15 +194,7 @@ impl ClientHandler for Handler {
         progress: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        let call = self
-            .watched
-            .calls()
-            .all
-            .get(&progress.progress_token)
-            .cloned();
-        if let Some(call) = call {
-            call.hear();
-        }
+        self.watched.hear(&progress.progress_token);
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

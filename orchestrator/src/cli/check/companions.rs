@@ -66,11 +66,11 @@ fn tool(text: &str, name: &str, calls: &Calls<'_>) -> Vec<Diagnostic> {
 fn misnamed(tool: &Composed) -> Option<Diagnostic> {
     let spec = tool.spec();
     let problem = check_name(&spec.name, &spec.origin)?;
-    let told = if problem.is_fatal() {
+    let told = if problem.is_fatal {
         Diagnostic::error
     } else {
         Diagnostic::warning
     };
     let told = told(tool.source(), tool.span(), problem.to_string());
-    Some(told.hint(problem.hint().to_owned()))
+    Some(told.hint(problem.hint.to_owned()))
 }

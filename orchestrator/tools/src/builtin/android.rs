@@ -7,141 +7,130 @@ use base64::engine::general_purpose::STANDARD;
 use broadcast::SendBroadcast;
 use packtrain_drivers::{AndroidCommand, AppCommand, Command, Observation, Platform};
 
-use crate::builtin::{Tools, yes};
+use crate::builtin::{last_lines, yes};
 use crate::call::Call;
 use crate::tool::{Answer, ToolError};
 
 const ANDROID: &[Platform] = &[Platform::Android];
 
-family!(ANDROID; action Action);
+tools! { ANDROID;
+    /// Runs a command on the device and returns its output. Each argument reaches the
+    /// program as it is written.
+    Action android_adbShell AdbShell {
+        /// Program and arguments: `[am, force-stop, com.example]`.
+        command: Vec<String>,
+        /// Package name of a debuggable app to run it as.
+        run_as: Option<String>,
+    }
+    .internal()
+    .unrecorded()
+    .code("command")
+    .running_device_commands()
+    |arguments, call| adb_shell(arguments, call).await;
 
-/// Lines of a failed command's output that are kept.
-const OUTPUT: usize = 20;
+    /// Grants an app runtime permissions, so that it does not ask for them.
+    Action android_grantPermissions GrantPermissions {
+        /// Package name.
+        app_id: String,
+        /// `android.permission.CAMERA` ...
+        permissions: Vec<String>,
+    }
+    .internal()
+    |GrantPermissions { app_id: id, permissions }, call| {
+        if permissions.is_empty() {
+            return Ok(Answer::text("no permissions to grant"));
+        }
+        call.act(Command::App(AppCommand::Grant { id, permissions })).await
+    };
 
-pub(super) fn tools() -> Tools {
-    let mut tools = shell();
-    tools.extend(files());
-    tools
+    /// Allows an app an operation such as SYSTEM_ALERT_WINDOW.
+    Action android_grantAppOpsPermission GrantAppOps {
+        /// Package name.
+        app_id: String,
+        /// The operation: `MANAGE_EXTERNAL_STORAGE`, `SYSTEM_ALERT_WINDOW` ...
+        permission: String,
+    }
+    .internal()
+    |GrantAppOps { app_id: id, permission: operation }, call| {
+        if operation.starts_with("android.permission.") {
+            return Err(ToolError::hinted(
+                "name operations without `android.permission.`",
+                "runtime permissions are for `android_grantPermissions`",
+            ));
+        }
+        android(call, AndroidCommand::AppOp { id, operation }).await
+    };
+
+    /// Sends a broadcast to a receiver of an app.
+    Action android_sendBroadcast SendBroadcast
+    .internal()
+    .unrecorded()
+    |arguments, call| android(call, arguments.command()?).await;
+
+    /// Freezes clock, battery and signal in the status bar, or unfreezes them.
+    Action android_systemUiDemoMode DemoMode {
+        /// Freeze, or let go on.
+        #[serde(default = "yes")]
+        enable: bool,
+    }
+    .internal()
+    |DemoMode { enable }, call| android(call, AndroidCommand::DemoMode { enable }).await;
+
+    /// Writes a file at a path on the device.
+    Action android_writeBytesToFile WriteBytes {
+        /// Path on the device, from the root: `/sdcard/Pictures/logo.png`.
+        device_path: String,
+        /// The content in base64.
+        base64_content: String,
+    }
+    .internal()
+    .unrecorded()
+    .hiding("base64Content")
+    |arguments, call| {
+        let path = device_path(arguments.device_path)?;
+        let bytes = decoded(&arguments.base64_content)?;
+        write(call, path, bytes).await
+    };
+
+    /// Writes a text file into the device's downloads.
+    Action android_writeFileToDownloads WriteToDownloads {
+        /// Name of the file: `setup.json`.
+        file_name: String,
+        /// The content.
+        content: String,
+    }
+    .internal()
+    .unrecorded()
+    |arguments, call| {
+        let name = file_name(&arguments.file_name)?;
+        let path = format!("/storage/emulated/0/Download/{name}");
+        write(call, path, arguments.content.into_bytes()).await
+    };
+
+    /// Writes an image into the device's pictures and makes the gallery see it.
+    Action android_writeImageToMediaStore WriteImage {
+        /// Name of the file: `photo.png`.
+        file_name: String,
+        /// The content in base64.
+        base64_content: String,
+        /// What kind of file it is.
+        #[serde(default = "png")]
+        mime_type: String,
+    }
+    .internal()
+    .unrecorded()
+    |arguments, call| {
+        let name = file_name(&arguments.file_name)?.to_owned();
+        let bytes = decoded(&arguments.base64_content)?;
+        let said = format!("wrote {} bytes to Pictures/{name}", bytes.len());
+        let mime = arguments.mime_type;
+        let answer = android(call, AndroidCommand::AddMedia { name, bytes, mime }).await?;
+        Ok(Answer { text: Some(said), ..answer })
+    };
 }
 
-fn shell() -> Tools {
-    tools![
-        action::<AdbShell>(
-            "android_adbShell",
-            "Runs a command on the device and returns its output. Each argument reaches the \
-             program as it is written.",
-            body!(|arguments, call| adb_shell(arguments, call).await),
-        )
-        .internal()
-        .unrecorded()
-        .code("command")
-        .running_device_commands(),
-        action::<GrantPermissions>(
-            "android_grantPermissions",
-            "Grants an app runtime permissions, so that it does not ask for them.",
-            body!(|arguments, call| {
-                if arguments.permissions.is_empty() {
-                    return Ok(Answer::text("no permissions to grant"));
-                }
-                let command = AppCommand::Grant {
-                    id: arguments.app_id,
-                    permissions: arguments.permissions,
-                };
-                call.act(Command::App(command)).await
-            }),
-        )
-        .internal(),
-        action::<GrantAppOps>(
-            "android_grantAppOpsPermission",
-            "Allows an app an operation such as SYSTEM_ALERT_WINDOW.",
-            body!(|arguments, call| {
-                if arguments.permission.starts_with("android.permission.") {
-                    return Err(ToolError::Failed {
-                        message: "name operations without `android.permission.`".to_owned(),
-                        log: Vec::new(),
-                        hint: Some(
-                            "runtime permissions are for `android_grantPermissions`".to_owned(),
-                        ),
-                    });
-                }
-                let command = AndroidCommand::AppOp {
-                    id: arguments.app_id,
-                    operation: arguments.permission,
-                };
-                call.act(Command::Android(command)).await
-            }),
-        )
-        .internal(),
-        action::<SendBroadcast>(
-            "android_sendBroadcast",
-            "Sends a broadcast to a receiver of an app.",
-            body!(|arguments, call| {
-                let command = arguments.command()?;
-                call.act(Command::Android(command)).await
-            }),
-        )
-        .internal()
-        .unrecorded(),
-        action::<DemoMode>(
-            "android_systemUiDemoMode",
-            "Freezes clock, battery and signal in the status bar, or unfreezes them.",
-            body!(|arguments, call| {
-                let DemoMode { enable } = arguments;
-                call.act(Command::Android(AndroidCommand::DemoMode { enable }))
-                    .await
-            }),
-        )
-        .internal(),
-    ]
-}
-
-fn files() -> Tools {
-    tools![
-        action::<WriteBytes>(
-            "android_writeBytesToFile",
-            "Writes a file at a path on the device.",
-            body!(|arguments, call| {
-                let path = device_path(arguments.device_path)?;
-                let bytes = decoded(&arguments.base64_content)?;
-                write(call, path, bytes).await
-            }),
-        )
-        .internal()
-        .unrecorded()
-        .hiding("base64Content"),
-        action::<WriteToDownloads>(
-            "android_writeFileToDownloads",
-            "Writes a text file into the device's downloads.",
-            body!(|arguments, call| {
-                let name = file_name(&arguments.file_name)?;
-                let path = format!("/storage/emulated/0/Download/{name}");
-                write(call, path, arguments.content.into_bytes()).await
-            }),
-        )
-        .internal()
-        .unrecorded(),
-        action::<WriteImage>(
-            "android_writeImageToMediaStore",
-            "Writes an image into the device's pictures and makes the gallery see it.",
-            body!(|arguments, call| {
-                let name = file_name(&arguments.file_name)?.to_owned();
-                let bytes = decoded(&arguments.base64_content)?;
-                let said = format!("wrote {} bytes to Pictures/{name}", bytes.len());
-                let command = AndroidCommand::AddMedia {
-                    name,
-                    bytes,
-                    mime: arguments.mime_type,
-                };
-                let answer = call.act(Command::Android(command)).await?;
-                Ok(Answer {
-                    text: Some(said),
-                    ..answer
-                })
-            }),
-        )
-        .internal()
-        .unrecorded(),
-    ]
+async fn android(call: &Call<'_>, command: AndroidCommand) -> Result<Answer, ToolError> {
+    call.act(Command::Android(command)).await
 }
 
 async fn adb_shell(arguments: AdbShell, call: &Call<'_>) -> Result<Answer, ToolError> {
@@ -169,17 +158,15 @@ async fn adb_shell(arguments: AdbShell, call: &Call<'_>) -> Result<Answer, ToolE
     match answer["exit"].as_i64() {
         Some(0) => Ok(Answer::text(output.trim_end())),
         exit => {
-            let lines: Vec<_> = output.lines().map(str::to_owned).collect();
-            let from = lines.len().saturating_sub(OUTPUT);
             // A tool that called back gets only the message.
-            let reason = lines.iter().find(|line| line.starts_with("Error: "));
+            let reason = output.lines().find(|line| line.starts_with("Error: "));
             let reason = reason.map_or(String::new(), |line| format!(": {line}"));
             Err(ToolError::Failed {
                 message: match exit {
                     Some(code) => format!("{program} ended with exit code {code}{reason}"),
                     None => format!("the exit code of {program} is unknown"),
                 },
-                log: lines[from..].to_vec(),
+                log: last_lines(&output),
                 hint: None,
             })
         }
@@ -188,8 +175,7 @@ async fn adb_shell(arguments: AdbShell, call: &Call<'_>) -> Result<Answer, ToolE
 
 async fn write(call: &Call<'_>, path: String, bytes: Vec<u8>) -> Result<Answer, ToolError> {
     let said = format!("wrote {} bytes to {path}", bytes.len());
-    let command = Command::Android(AndroidCommand::WriteFile { path, bytes });
-    let answer = call.act(command).await?;
+    let answer = android(call, AndroidCommand::WriteFile { path, bytes }).await?;
     Ok(Answer {
         text: Some(said),
         ..answer
@@ -239,61 +225,6 @@ fn decoded(base64: &str) -> Result<Vec<u8>, ToolError> {
     STANDARD
         .decode(compact)
         .map_err(|error| ToolError::failed(format!("invalid `base64Content`: {error}")))
-}
-
-arguments! {
-    struct AdbShell {
-        /// Program and arguments: `[am, force-stop, com.example]`.
-        command: Vec<String>,
-        /// Package name of a debuggable app to run it as.
-        run_as: Option<String>,
-    }
-
-    struct GrantPermissions {
-        /// Package name.
-        app_id: String,
-        /// `android.permission.CAMERA` ...
-        permissions: Vec<String>,
-    }
-
-    struct GrantAppOps {
-        /// Package name.
-        app_id: String,
-        /// The operation: `MANAGE_EXTERNAL_STORAGE`, `SYSTEM_ALERT_WINDOW` ...
-        permission: String,
-    }
-
-    struct DemoMode {
-        /// Freeze, or let go on.
-        #[serde(default = "yes")]
-        enable: bool,
-    }
-}
-
-arguments! {
-    struct WriteBytes {
-        /// Path on the device, from the root: `/sdcard/Pictures/logo.png`.
-        device_path: String,
-        /// The content in base64.
-        base64_content: String,
-    }
-
-    struct WriteToDownloads {
-        /// Name of the file: `setup.json`.
-        file_name: String,
-        /// The content.
-        content: String,
-    }
-
-    struct WriteImage {
-        /// Name of the file: `photo.png`.
-        file_name: String,
-        /// The content in base64.
-        base64_content: String,
-        /// What kind of file it is.
-        #[serde(default = "png")]
-        mime_type: String,
-    }
 }
 
 fn png() -> String {

@@ -6,90 +6,53 @@ use packtrain_drivers::{Command, SnapshotDetail};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::builtin::{Tools, action, meta, number, query};
+use crate::builtin::{EVERYWHERE, caseless, number};
 use crate::tool::{Answer, ToolError};
 
-pub(super) fn tools() -> Tools {
-    tools![
-        action::<Wait>(
-            "wait",
-            "Waits a number of seconds. Tools wait for what they need by themselves; this is for \
-             what cannot be seen.",
-            body!(|arguments, call| {
-                call.pause(Duration::from_secs(arguments.time_to_wait_in_seconds))
-                    .await?;
-                Ok(Answer::default())
-            }),
-        ),
-        action::<RunTrail>(
-            "runTrail",
-            "Runs another trail's steps here, in the same session.",
-            body!(|arguments, call| call.invoker.run_trail(&arguments.path, call).await),
-        )
-        .running("path"),
-        query::<TakeSnapshot>(
-            "takeSnapshot",
-            "Saves a screenshot and a snapshot of the screen under a name.",
-            |_, call| {
-                Box::pin(
-                    async move { call.act(Command::Snapshot(SnapshotDetail::default())).await },
-                )
-            },
-        ),
-        meta::<ObjectiveStatus>(
-            "objectiveStatus",
-            "Reports whether the step's objective is reached.",
-            body!(|arguments, _| {
-                match arguments.status {
-                    Status::Failed => Err(ToolError::failed(arguments.explanation)),
-                    Status::InProgress | Status::Completed => {
-                        Ok(Answer::text(arguments.explanation))
-                    }
-                }
-            }),
-        ),
-    ]
-}
-
-arguments! {
-    struct Wait {
+tools! { EVERYWHERE;
+    /// Waits a number of seconds. Tools wait for what they need by themselves; this is for
+    /// what cannot be seen.
+    Action wait Wait(reasoning) {
         /// Seconds.
         #[serde(default = "number::<5, u64>")]
         time_to_wait_in_seconds: u64,
-        /// Why, for readers.
-        #[expect(dead_code, reason = "for readers of the trail")]
-        reasoning: Option<String>,
     }
-}
+    |arguments, call| {
+        call.pause(Duration::from_secs(arguments.time_to_wait_in_seconds)).await?;
+        Ok(Answer::default())
+    };
 
-arguments! {
-    struct RunTrail {
+    /// Runs another trail's steps here, in the same session.
+    Action runTrail RunTrail {
         /// Path of the trail file, relative to this trail's folder or the working directory.
         path: String,
     }
-}
+    .running("path")
+    |arguments, call| call.invoker.run_trail(&arguments.path, call).await;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(
-    dead_code,
-    reason = "the names label the artifacts, which the run keeps"
-)]
-struct TakeSnapshot {
-    /// Name of the screen: `login`.
-    screen_name: String,
-    /// What it shows.
-    description: Option<String>,
-}
+    /// Saves a screenshot and a snapshot of the screen under a name.
+    Query takeSnapshot TakeSnapshot {
+        /// Name of the screen: `login`.
+        #[expect(dead_code, reason = "it labels the artifacts, which the run keeps")]
+        screen_name: String,
+        /// What it shows.
+        #[expect(dead_code, reason = "it labels the artifacts, which the run keeps")]
+        description: Option<String>,
+    }
+    |_, call| call.act(Command::Snapshot(SnapshotDetail::default())).await;
 
-arguments! {
-    struct ObjectiveStatus {
+    /// Reports whether the step's objective is reached.
+    Meta objectiveStatus ObjectiveStatus {
         /// Why.
         explanation: String,
         /// How far it is.
-        #[serde(deserialize_with = "super::caseless")]
+        #[serde(deserialize_with = "caseless")]
         status: Status,
     }
+    |ObjectiveStatus { explanation, status }, _| match status {
+        Status::Failed => Err(ToolError::failed(explanation)),
+        Status::InProgress | Status::Completed => Ok(Answer::text(explanation)),
+    };
 }
 
 #[derive(Deserialize, JsonSchema)]

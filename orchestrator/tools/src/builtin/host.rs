@@ -5,43 +5,79 @@ use std::time::Duration;
 use packtrain_drivers::ActionReport;
 use packtrain_program::output;
 
-use crate::builtin::{Tools, action};
+use crate::builtin::{EVERYWHERE, last_lines};
 use crate::call::Call;
 use crate::tool::{Answer, ToolError};
 
 /// Bytes of each output that are kept; the rest is read and dropped.
 const MOST_OUTPUT: usize = 256 * 1024;
 
-pub(super) fn tools() -> Tools {
-    tools![
-        action::<Exec>(
-            "exec",
-            "Runs a program on this computer and expects an exit code. Returns its output.",
-            body!(|mut arguments, call| {
-                let options = arguments.options();
-                run(arguments.argv, options, call).await
-            }),
-        )
-        .internal()
-        .unrecorded()
-        .running_host_commands()
-        .code("argv")
-        .running_host_commands(),
-        action::<RunCommand>(
-            "runCommand",
-            "Runs a shell command on this computer and expects an exit code. Returns its output.",
-            body!(|mut arguments, call| {
-                let options = arguments.options();
-                let argv = vec!["sh".into(), "-c".into(), arguments.command];
-                run(argv, options, call).await
-            }),
-        )
-        .internal()
-        .unrecorded()
-        .running_host_commands()
-        .code("command")
-        .running_host_commands(),
-    ]
+/// Options of both tools, spelled out in each: `flatten` would read every scalar before it is known
+/// which type is wanted.
+macro_rules! with_options {
+    (struct $name:ident { $($fields:tt)* }) => {
+        arguments! { struct $name {
+            $($fields)*
+            /// Where it runs; the working directory when not given.
+            working_dir: Option<String>,
+            /// The exit code of success.
+            #[serde(default)]
+            expected_exit_code: i32,
+            /// Only lines that match are answered.
+            output_filter_regex: Option<String>,
+            /// How long it may take; as long as the step when not given.
+            timeout_seconds: Option<u64>,
+        } }
+
+        impl $name {
+            fn options(&mut self) -> Options {
+                Options {
+                    working_dir: self.working_dir.take(),
+                    expected_exit_code: self.expected_exit_code,
+                    output_filter_regex: self.output_filter_regex.take(),
+                    timeout_seconds: self.timeout_seconds,
+                }
+            }
+        }
+    };
+}
+
+struct Options {
+    working_dir: Option<String>,
+    expected_exit_code: i32,
+    output_filter_regex: Option<String>,
+    timeout_seconds: Option<u64>,
+}
+
+tools! { EVERYWHERE;
+    /// Runs a program on this computer and expects an exit code. Returns its output.
+    Action exec Exec: with_options {
+        /// Program and arguments.
+        argv: Vec<String>,
+    }
+    .internal()
+    .unrecorded()
+    .code("argv")
+    .running_host_commands()
+    |mut arguments, call| {
+        let options = arguments.options();
+        run(arguments.argv, options, call).await
+    };
+
+    /// Runs a shell command on this computer and expects an exit code. Returns its output.
+    Action runCommand RunCommand: with_options {
+        /// The command, for `sh -c`.
+        command: String,
+    }
+    .internal()
+    .unrecorded()
+    .code("command")
+    .running_host_commands()
+    |mut arguments, call| {
+        let options = arguments.options();
+        let argv = vec!["sh".into(), "-c".into(), arguments.command];
+        run(argv, options, call).await
+    };
 }
 
 async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Answer, ToolError> {
@@ -89,29 +125,17 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
         report
             .notes
             .push("what it left running ends with the session".to_owned());
-        call.session.keep_running(left);
+        call.session.at_end(left);
     }
-    let (stdout, stderr) = (ended.stdout, ended.stderr);
-    let (stdout, stderr) = (
-        String::from_utf8_lossy(&stdout),
-        String::from_utf8_lossy(&stderr),
-    );
-    let output = format!("{stdout}{stderr}");
+    let stdout = String::from_utf8_lossy(&ended.stdout);
+    let output = stdout.into_owned() + &String::from_utf8_lossy(&ended.stderr);
     if status.code() != Some(options.expected_exit_code) {
         return Err(ToolError::Failed {
             message: format!(
                 "{program} ended with {status}, expected {}",
                 options.expected_exit_code
             ),
-            log: output
-                .lines()
-                .rev()
-                .take(20)
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-                .into_iter()
-                .rev()
-                .collect(),
+            log: last_lines(&output),
             hint: None,
         });
     }
@@ -127,55 +151,4 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
         report,
         ..Answer::text(output.trim_end())
     })
-}
-
-/// Options of both tools, spelled out in each: `flatten` would read every scalar before it is known
-/// which type is wanted.
-macro_rules! with_options {
-    (struct $name:ident { $($fields:tt)* }) => {
-        arguments! { struct $name {
-            $($fields)*
-            /// Where it runs; the working directory when not given.
-            working_dir: Option<String>,
-            /// The exit code of success.
-            #[serde(default)]
-            expected_exit_code: i32,
-            /// Only lines that match are answered.
-            output_filter_regex: Option<String>,
-            /// How long it may take; as long as the step when not given.
-            timeout_seconds: Option<u64>,
-        } }
-
-        impl $name {
-            fn options(&mut self) -> Options {
-                Options {
-                    working_dir: self.working_dir.take(),
-                    expected_exit_code: self.expected_exit_code,
-                    output_filter_regex: self.output_filter_regex.take(),
-                    timeout_seconds: self.timeout_seconds,
-                }
-            }
-        }
-    };
-}
-
-with_options! {
-    struct Exec {
-        /// Program and arguments.
-        argv: Vec<String>,
-    }
-}
-
-with_options! {
-    struct RunCommand {
-        /// The command, for `sh -c`.
-        command: String,
-    }
-}
-
-struct Options {
-    working_dir: Option<String>,
-    expected_exit_code: i32,
-    output_filter_regex: Option<String>,
-    timeout_seconds: Option<u64>,
 }

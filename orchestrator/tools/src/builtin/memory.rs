@@ -1,64 +1,58 @@
 //! Tools that compare and print what the session remembers. Templates in their arguments were
 //! filled in before they are called.
 
-use crate::builtin::{Nothing, Tools, assertion, memory};
+use crate::builtin::{EVERYWHERE, Nothing};
 use crate::math;
 use crate::tool::{Answer, ToolError};
 
 /// Differences up to this do not count.
 const CLOSE: f64 = 0.0001;
 
-pub(super) fn tools() -> Tools {
-    tools![
-        assertion::<Compare>(
-            "assertEquals",
-            "Expects two texts to be equal.",
-            body!(|arguments, _| {
-                if arguments.actual == arguments.expected {
-                    return Ok(Answer::default());
-                }
-                Err(ToolError::failed(format!(
-                    "expected {:?}, got {:?}",
-                    arguments.expected, arguments.actual
-                )))
-            }),
-        ),
-        assertion::<Compare>(
-            "assertNotEquals",
-            "Expects two texts to differ.",
-            body!(|arguments, _| {
-                if arguments.actual != arguments.expected {
-                    return Ok(Answer::default());
-                }
-                Err(ToolError::failed(format!(
-                    "expected something other than {:?}",
-                    arguments.expected
-                )))
-            }),
-        ),
-        assertion::<Math>(
-            "assertMath",
-            "Expects an arithmetic expression to have a value: `{{price}} * 2`.",
-            body!(|arguments, _| assert_math(&arguments)),
-        ),
-        memory::<Nothing>(
-            "dumpMemory",
-            "Returns what the session remembers, secrets redacted.",
-            body!(|Nothing {}, call| {
-                let memory = call.session.memory();
-                let lines: Vec<_> = memory
-                    .shown()
-                    .into_iter()
-                    .map(|(name, value)| format!("{name} = {value}"))
-                    .collect();
-                Ok(Answer::text(if lines.is_empty() {
-                    "(nothing)".to_owned()
-                } else {
-                    lines.join("\n")
-                }))
-            }),
-        ),
-    ]
+tools! { EVERYWHERE;
+    /// Expects two texts to be equal.
+    Assertion assertEquals Compare {
+        /// What is there.
+        actual: String,
+        /// What should be there.
+        expected: String,
+    }
+    |Compare { actual, expected }, _| {
+        if actual == expected {
+            return Ok(Answer::default());
+        }
+        Err(ToolError::failed(format!("expected {expected:?}, got {actual:?}")))
+    };
+
+    /// Expects two texts to differ.
+    Assertion assertNotEquals Compare
+    |Compare { actual, expected }, _| {
+        if actual != expected {
+            return Ok(Answer::default());
+        }
+        Err(ToolError::failed(format!("expected something other than {expected:?}")))
+    };
+
+    /// Expects an arithmetic expression to have a value: `{{price}} * 2`.
+    Assertion assertMath Math {
+        /// Numbers, `+ - * / % ^`, parentheses, `abs sqrt floor ceil round`.
+        expression: String,
+        /// Its value.
+        expected: String,
+    }
+    |arguments, _| assert_math(&arguments);
+
+    /// Returns what the session remembers, secrets redacted.
+    Memory dumpMemory Nothing
+    |Nothing {}, call| {
+        let memory = call.session.memory().shown();
+        let lines = memory.iter().map(|(name, value)| format!("{name} = {value}"));
+        let lines: Vec<_> = lines.collect();
+        Ok(Answer::text(if lines.is_empty() {
+            "(nothing)".to_owned()
+        } else {
+            lines.join("\n")
+        }))
+    };
 }
 
 fn assert_math(arguments: &Math) -> Result<Answer, ToolError> {
@@ -81,20 +75,4 @@ fn assert_math(arguments: &Math) -> Result<Answer, ToolError> {
         "{} is {value}, expected {expected}",
         arguments.expression
     )))
-}
-
-arguments! {
-    struct Compare {
-        /// What is there.
-        actual: String,
-        /// What should be there.
-        expected: String,
-    }
-
-    struct Math {
-        /// Numbers, `+ - * / % ^`, parentheses, `abs sqrt floor ceil round`.
-        expression: String,
-        /// Its value.
-        expected: String,
-    }
 }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::reading::ReadScreen;
-use crate::builtin::{Nothing, Tools, assertion, query};
+use crate::builtin::{EVERYWHERE, Nothing};
 use crate::call::Call;
 use crate::mobile::element_query::{ElementQuery, TextCriterion, Words};
 use crate::mobile::watch::{Watch, look};
@@ -24,91 +24,83 @@ use crate::tool::{Answer, CapturedScreen, ToolError, Typed};
 /// How long an assertion may take, in milliseconds.
 const ASSERTION_MS: u64 = 5_000;
 
-pub(super) fn tools() -> Tools {
-    tools![
-        query::<ElementCriteria>("isVisible", "Returns whether an element is visible: `{\"visible\": true}`.",
-            body!(|arguments, call| {
-                    let seen = arguments.seen(call).await?;
-                    Ok(Answer::data(json!({ "visible": seen.count > 0 })))
-                }),
-        )
-        .internal(),
-        query::<Shown>("hasText", "Returns whether the screen shows a text anywhere: `{\"found\": true}`.",
-            body!(|Shown { text }, call| {
-                    let sought = ElementCriteria {
-                        text: Some(text),
-                        ..ElementCriteria::default()
-                    };
-                    let seen = sought.seen(call).await?;
-                    Ok(Answer::data(json!({ "found": seen.count > 0 })))
-                }),
-        )
-        .internal(),
-        query::<Identified>("getElementText", "Returns the text of the first visible element of an id: `{\"text\": \"Save\"}`, or `{}`.",
-            body!(|Identified { id }, call| {
-                    let sought = ElementCriteria {
-                        id: Some(id),
-                        ..ElementCriteria::default()
-                    };
-                    let seen = sought.seen(call).await?;
-                    Ok(Answer::data(match seen.text {
-                        Some(text) => json!({ "text": text }),
-                        None => json!({}),
-                    }))
-                }),
-        )
-        .internal(),
-        query::<ElementCriteria>("getElementCount", "Returns how many visible elements match: `{\"count\": 3}`.",
-            body!(|arguments, call| {
-                    let seen = arguments.seen(call).await?;
-                    Ok(Answer::data(json!({ "count": seen.count })))
-                }),
-        )
-        .internal(),
-        assertion::<ElementCriteria>("web_assertVisible", "Expects an element to be visible, by its id, what it shows, or both. Packtrain's own.",
-            body!(|arguments, call| {
-                    let limit = arguments.timeout_ms.unwrap_or(ASSERTION_MS);
-                    let what = arguments.description();
-                    let arguments = ElementCriteria {
-                        timeout_ms: Some(limit),
-                        ..arguments
-                    };
-                    match arguments.seen(call).await?.count {
-                        0 => Err(ToolError::failed(format!(
-                            "{what} was not visible within {:.1} s",
-                            Duration::from_millis(limit).as_secs_f64()
-                        ))),
-                        _ => Ok(Answer::default()),
-                    }
-                }),
-        )
-        .on(&[Platform::Web])
-        .internal(),
-        query::<ReadScreen>("readScreen", "Reads the screen: one element a line, with references that other tools take.",
-            |arguments, call| Box::pin(arguments.read(call)),
-        )
-        .internal(),
-        query::<Nothing>("captureScreen", "Takes a screenshot and a snapshot, and returns the snapshot.",
-            |Nothing {}, call| Box::pin(capture(call)),
-        )
-        .internal(),
-    ]
-}
-
-async fn capture(call: &Call<'_>) -> Result<Answer, ToolError> {
-    let snapshot = look(call, SnapshotDetail::default()).await?;
-    let Observation::Screenshot(screenshot) = call.device(Command::Screenshot).await? else {
-        return Err(ToolError::failed("the device returned no screenshot"));
+tools! { EVERYWHERE;
+    /// Returns whether an element is visible: `{"visible": true}`.
+    Query isVisible ElementCriteria
+    .internal()
+    |arguments, call| {
+        let seen = arguments.seen(call).await?;
+        Ok(Answer::data(json!({ "visible": seen.count > 0 })))
     };
-    call.session.screen().handed_out(&snapshot.refs);
-    let text = snapshot.text.clone();
-    Ok(Answer {
-        typed: Some(Typed::Screen(Arc::new(CapturedScreen {
-            screenshot,
-            snapshot,
-        }))),
-        ..Answer::text(text)
-    })
+
+    /// Returns whether the screen shows a text anywhere: `{"found": true}`.
+    Query hasText Shown {
+        /// The text, in any case.
+        text: String,
+    }
+    .internal()
+    |Shown { text }, call| {
+        let sought = ElementCriteria { text: Some(text), ..ElementCriteria::default() };
+        let seen = sought.seen(call).await?;
+        Ok(Answer::data(json!({ "found": seen.count > 0 })))
+    };
+
+    /// Returns the text of the first visible element of an id: `{"text": "Save"}`, or `{}`.
+    Query getElementText Identified {
+        /// Its id, as in `isVisible`.
+        id: String,
+    }
+    .internal()
+    |Identified { id }, call| {
+        let sought = ElementCriteria { id: Some(id), ..ElementCriteria::default() };
+        Ok(Answer::data(match sought.seen(call).await?.text {
+            Some(text) => json!({ "text": text }),
+            None => json!({}),
+        }))
+    };
+
+    /// Returns how many visible elements match: `{"count": 3}`.
+    Query getElementCount ElementCriteria
+    .internal()
+    |arguments, call| {
+        let seen = arguments.seen(call).await?;
+        Ok(Answer::data(json!({ "count": seen.count })))
+    };
+
+    /// Expects an element to be visible, by its id, what it shows, or both. Packtrain's own.
+    Assertion web_assertVisible ElementCriteria
+    .on(&[Platform::Web])
+    .internal()
+    |mut arguments, call| {
+        let limit = *arguments.timeout_ms.get_or_insert(ASSERTION_MS);
+        let what = arguments.description();
+        match arguments.seen(call).await?.count {
+            0 => Err(ToolError::failed(format!(
+                "{what} was not visible within {:.1} s",
+                Duration::from_millis(limit).as_secs_f64()
+            ))),
+            _ => Ok(Answer::default()),
+        }
+    };
+
+    /// Reads the screen: one element a line, with references that other tools take.
+    Query readScreen ReadScreen
+    .internal()
+    |arguments, call| arguments.read(call).await;
+
+    /// Takes a screenshot and a snapshot, and returns the snapshot.
+    Query captureScreen Nothing
+    .internal()
+    |Nothing {}, call| {
+        let snapshot = look(call, SnapshotDetail::default()).await?;
+        let Observation::Screenshot(screenshot) = call.device(Command::Screenshot).await? else {
+            return Err(ToolError::failed("the device returned no screenshot"));
+        };
+        call.session.screen().handed_out(&snapshot.refs);
+        let text = snapshot.text.clone();
+        let screen = CapturedScreen { screenshot, snapshot };
+        Ok(Answer { typed: Some(Typed::Screen(Arc::new(screen))), ..Answer::text(text) })
+    };
 }
 
 /// What was seen of what is sought.
@@ -206,16 +198,4 @@ struct ElementCriteria {
     exact: bool,
     /// How long to wait for a first one, in milliseconds; not at all when not given.
     timeout_ms: Option<u64>,
-}
-
-arguments! {
-    struct Shown {
-        /// The text, in any case.
-        text: String,
-    }
-
-    struct Identified {
-        /// Its id, as in `isVisible`.
-        id: String,
-    }
 }

@@ -103,11 +103,10 @@ pub(crate) async fn back(call: &Call<'_>) -> Result<Answer, ToolError> {
 /// Presses a key.
 pub(crate) async fn press(call: &Call<'_>, key: Key) -> Result<Answer, ToolError> {
     if key == Key::Back && call.session.platform() == Platform::Ios {
-        return Err(ToolError::Failed {
-            message: "iOS devices have no BACK key".to_owned(),
-            log: Vec::new(),
-            hint: Some("`pressBack` goes back on both platforms".to_owned()),
-        });
+        return Err(ToolError::hinted(
+            "iOS devices have no BACK key",
+            "`pressBack` goes back on both platforms",
+        ));
     }
     call.act(Command::Input(InputCommand::Key(key))).await
 }

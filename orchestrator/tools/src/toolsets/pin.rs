@@ -1,8 +1,6 @@
 //! The hash by which a toolset knows a tool again. One that has changed is another tool.
 
-use std::fmt::Write as _;
-
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::listed::{BUILT_IN, ListedTool};
@@ -23,42 +21,10 @@ pub fn ref_id(tool: &ListedTool) -> String {
     if tool.source != BUILT_IN {
         definition["description"] = json!(tool.description);
     }
-    let mut canonical = String::new();
-    write_canonical(&definition, &mut canonical);
-    let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(canonical) {
-        // Writing to a string does not fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
-}
-
-/// JSON without blanks, keys sorted: the same for every list with the same tool.
-fn write_canonical(value: &Value, text: &mut String) {
-    match value {
-        Value::Array(items) => {
-            text.push('[');
-            for (index, item) in items.iter().enumerate() {
-                text.push_str(if index > 0 { "," } else { "" });
-                write_canonical(item, text);
-            }
-            text.push(']');
-        }
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| *key);
-            text.push('{');
-            for (index, (key, value)) in entries.into_iter().enumerate() {
-                text.push_str(if index > 0 { "," } else { "" });
-                let _ = write!(text, "{}:", Value::from(key.as_str()));
-                write_canonical(value, text);
-            }
-            text.push('}');
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            let _ = write!(text, "{value}");
-        }
-    }
+    // JSON without blanks, keys sorted: the same for every list with the same tool.
+    definition.sort_all_objects();
+    let digest = Sha256::digest(definition.to_string());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -3,77 +3,83 @@
 use packtrain_drivers::{AppCommand, Command, LaunchMode, Observation, Platform};
 use serde_json::{Value, json};
 
-use super::{Answering, action, query};
-use crate::builtin::{Nothing, Tools, caseless, yes};
+use super::app;
+use crate::builtin::{Nothing, caseless, yes};
 use crate::call::Call;
+use crate::mobile::PHONES;
 use crate::tool::{Answer, ToolError};
 
-pub(super) fn tools() -> Tools {
-    tools![
-        action::<LaunchApp>(
-            "launchApp",
-            "Opens an app: as if newly installed (REINSTALL), afresh with its data kept \
-             (FORCE_RESTART), or as it was left (RESUME).",
-            body!(
-                |arguments, call| launch(call, arguments.app_id, arguments.launch_mode.into())
-                    .await
-            ),
-        ),
-        action::<App>("stopApp", "Ends an app.", |arguments, call| app(
-            call,
-            AppCommand::Stop(arguments.app_id)
-        ),),
-        action::<App>(
-            "mobile_clearAppData",
-            "Deletes an app's data, as if it had just been installed.",
-            |arguments, call| app(call, AppCommand::Clear(arguments.app_id)),
-        )
-        .internal(),
-        action::<OpenUrl>(
-            "openUrl",
-            "Opens a URL in the browser, or in the app that claims it.",
-            body!(|arguments, call| open_url(call, &arguments.url).await),
-        ),
-        action::<Network>(
-            "networkConnection",
-            "Connects the phone to the network, or disconnects it as in airplane mode.",
-            |arguments, call| {
-                let Network { connected } = arguments;
-                app(call, AppCommand::Network { connected })
-            },
-        ),
-        query::<Nothing>(
-            "mobile_listInstalledApps",
-            "Returns the ids of the installed apps as JSON: `{\"appIds\": [...]}`, sorted.",
-            body!(|Nothing {}, call| {
-                let apps = installed(call, true).await?;
-                let ids: Vec<_> = apps.iter().map(|app| &app["id"]).collect();
-                Ok(Answer::data(json!({ "appIds": ids })))
-            }),
-        ),
-        query::<ListDetailed>(
-            "mobile_listInstalledAppsDetailed",
-            "Returns what is known of the installed apps as JSON: `{\"apps\": [{appId, \
-             isSystemApp, label, version}]}`, sorted by id.",
-            body!(|arguments, call| {
-                let apps = installed(call, arguments.include_system_apps).await?;
-                let apps = apps.iter().map(|app| {
-                    json!({
-                        "appId": app["id"],
-                        "isSystemApp": app["system"],
-                        "label": app["name"],
-                        "version": app["version"],
-                    })
-                });
-                Ok(Answer::data(json!({ "apps": apps.collect::<Vec<_>>() })))
-            }),
-        )
-        .internal(),
-    ]
+tools! { PHONES;
+    /// Opens an app: as if newly installed (REINSTALL), afresh with its data kept
+    /// (FORCE_RESTART), or as it was left (RESUME).
+    Action launchApp LaunchApp(reasoning) {
+        /// Package name or bundle id.
+        app_id: String,
+        /// REINSTALL, RESUME or FORCE_RESTART.
+        #[serde(default, deserialize_with = "caseless")]
+        launch_mode: Mode,
+    }
+    |arguments, call| launch(call, arguments.app_id, arguments.launch_mode.into()).await;
+
+    /// Ends an app.
+    Action stopApp App {
+        /// Package name or bundle id.
+        app_id: String,
+    }
+    |arguments, call| app(call, AppCommand::Stop(arguments.app_id)).await;
+
+    /// Deletes an app's data, as if it had just been installed.
+    Action mobile_clearAppData App
+    .internal()
+    |arguments, call| app(call, AppCommand::Clear(arguments.app_id)).await;
+
+    /// Opens a URL in the browser, or in the app that claims it.
+    Action openUrl OpenUrl {
+        /// The address, with its scheme.
+        url: String,
+    }
+    |arguments, call| open_url(call, &arguments.url).await;
+
+    /// Connects the phone to the network, or disconnects it as in airplane mode.
+    Action networkConnection Network {
+        /// Whether there shall be a network.
+        connected: bool,
+    }
+    |Network { connected }, call| app(call, AppCommand::Network { connected }).await;
+
+    /// Returns the ids of the installed apps as JSON: `{"appIds": [...]}`, sorted.
+    Query mobile_listInstalledApps Nothing
+    |Nothing {}, call| {
+        let apps = installed(call, true).await?;
+        let ids: Vec<_> = apps.iter().map(|app| &app["id"]).collect();
+        Ok(Answer::data(json!({ "appIds": ids })))
+    };
+
+    /// Returns what is known of the installed apps as JSON: `{"apps": [{appId,
+    /// isSystemApp, label, version}]}`, sorted by id.
+    Query mobile_listInstalledAppsDetailed ListDetailed {
+        /// The system's own apps too.
+        #[serde(default = "yes")]
+        include_system_apps: bool,
+    }
+    .internal()
+    |arguments, call| {
+        let apps = installed(call, arguments.include_system_apps).await?;
+        let apps = apps.iter().map(|app| {
+            json!({
+                "appId": app["id"],
+                "isSystemApp": app["system"],
+                "label": app["name"],
+                "version": app["version"],
+            })
+        });
+        Ok(Answer::data(json!({ "apps": apps.collect::<Vec<_>>() })))
+    };
 }
 
-fn app<'a>(call: &'a Call<'a>, command: AppCommand) -> Answering<'a> {
-    Box::pin(async move { call.act(Command::App(command)).await })
+words! {
+    #[derive(Default)]
+    enum Mode as "SCREAMING_SNAKE_CASE", for LaunchMode { #[default] Reinstall, Resume, ForceRestart }
 }
 
 /// Opens an app. Apple's own apps cannot be reinstalled and keep their data.
@@ -95,9 +101,7 @@ pub(super) async fn launch(
             (mode, None)
         }
     };
-    let mut answer = call
-        .act(Command::App(AppCommand::Launch { id, mode }))
-        .await?;
+    let mut answer = app(call, AppCommand::Launch { id, mode }).await?;
     answer.report.notes.extend(note.map(str::to_owned));
     Ok(answer)
 }
@@ -108,8 +112,7 @@ pub(super) async fn open_url(call: &Call<'_>, url: &str) -> Result<Answer, ToolE
     if url.is_empty() {
         return Err(ToolError::failed("`url` is empty"));
     }
-    call.act(Command::App(AppCommand::OpenUrl(url.to_owned())))
-        .await
+    app(call, AppCommand::OpenUrl(url.to_owned())).await
 }
 
 /// The installed apps as the device lists them, sorted by id.
@@ -123,42 +126,4 @@ async fn installed(call: &Call<'_>, system: bool) -> Result<Vec<Value>, ToolErro
     apps.retain(|app| app["id"].is_string() && (system || app["system"] != json!(true)));
     apps.sort_by(|a, b| a["id"].as_str().cmp(&b["id"].as_str()));
     Ok(apps)
-}
-
-arguments! {
-    struct LaunchApp(reasoning) {
-        /// Package name or bundle id.
-        app_id: String,
-        /// REINSTALL, RESUME or FORCE_RESTART.
-        #[serde(default, deserialize_with = "caseless")]
-        launch_mode: Mode,
-    }
-}
-
-words! {
-    #[derive(Default)]
-    enum Mode as "SCREAMING_SNAKE_CASE", for LaunchMode { #[default] Reinstall, Resume, ForceRestart }
-}
-
-arguments! {
-    struct App {
-        /// Package name or bundle id.
-        app_id: String,
-    }
-
-    struct OpenUrl {
-        /// The address, with its scheme.
-        url: String,
-    }
-
-    struct Network {
-        /// Whether there shall be a network.
-        connected: bool,
-    }
-
-    struct ListDetailed {
-        /// The system's own apps too.
-        #[serde(default = "yes")]
-        include_system_apps: bool,
-    }
 }

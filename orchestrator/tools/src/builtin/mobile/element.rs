@@ -4,76 +4,36 @@ use packtrain_drivers::Platform;
 use packtrain_drivers::selector::{AndroidAccessibilityMatch, NodeSelector};
 
 use super::maestro::Element;
-use super::{Object, action, either, named};
-use crate::builtin::Tools;
-use crate::mobile::ELEMENT_TIMEOUT;
+use super::{Object, either, named};
+use crate::builtin::InvalidArgument;
 use crate::mobile::act::{Touch, touch_element};
 use crate::mobile::element_query::ElementQuery;
 use crate::mobile::gesture::shares;
 use crate::mobile::watch::Watch;
+use crate::mobile::{ELEMENT_TIMEOUT, PHONES};
 use crate::tool::ToolError;
 
-pub(super) fn tools() -> Tools {
-    tools![
-        action::<TapBySelector>(
-            "tapOnElementBySelector",
-            "Taps an element, once it is visible and stable. With several matches it is the \
-             first from the top.",
-            body!(|arguments, call| {
-                let (newer, older) = (arguments.node_selector, arguments.selector);
-                let wanted = named(newer, older.as_ref(), call.session.platform())?;
-                let touch = Touch::long(arguments.long_press);
-                touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, None).await
-            }),
-        )
-        .ruled(|arguments| either(arguments.node_selector, arguments.selector))
-        .internal(),
-        action::<TapOn>(
-            "tapOn",
-            "Taps an element in its middle or at a place in it.",
-            body!(|arguments, call| {
-                let share = match arguments.relative_point.as_deref().map(str::trim) {
-                    None | Some("") => None,
-                    Some(point) => Some(shares(point)?),
-                };
-                let wanted = ElementQuery::selector(arguments.selector, call.session.platform())?;
-                let touch = Touch::long(arguments.long_press);
-                touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, share).await
-            }),
-        )
-        .internal(),
-        action::<TapOnAccessibilityNode>(
-            "tapOnAccessibilityNode",
-            "Taps an element of Android's accessibility tree by its content description or text, \
-             for widgets that draw their own buttons.",
-            body!(|arguments, call| {
-                let touch = Touch::long(arguments.long_press);
-                let wanted =
-                    ElementQuery::selector(arguments.selector()?, call.session.platform())?;
-                touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, None).await
-            }),
-        )
-        .ruled(|arguments| Ok(arguments.selector().map(drop)?))
-        .on(&[Platform::Android])
-        .internal(),
-    ]
-}
-
-arguments! {
-    struct TapBySelector(reason) {
+tools! { PHONES;
+    /// Taps an element, once it is visible and stable. With several matches it is the
+    /// first from the top.
+    Action tapOnElementBySelector TapBySelector: with_selector(reason) {
+        /// Which element: `androidAccessibility`, `androidMaestro`, `iosMaestro` or `iosAxe`, and
+        /// relations.
+        node_selector,
         /// Hold it instead.
         #[serde(default)]
         long_press: bool,
-        /// Which element: `androidAccessibility`, `androidMaestro`, `iosMaestro` or `iosAxe`, and
-        /// relations.
-        #[schemars(with = "Option<Object>")]
-        node_selector: Option<NodeSelector>,
-        /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
-        #[schemars(with = "Option<Object>")]
-        selector: Option<Element>,
     }
+    .ruled(TapBySelector::rule)
+    .internal()
+    |mut arguments, call| {
+        let wanted = arguments.wanted(call.session.platform())?;
+        let touch = Touch::long(arguments.long_press);
+        touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, None).await
+    };
 
-    struct TapOn {
+    /// Taps an element in its middle or at a place in it.
+    Action tapOn TapOn {
         /// Which element, as in other tools.
         #[schemars(with = "Object")]
         selector: NodeSelector,
@@ -83,8 +43,20 @@ arguments! {
         #[serde(default)]
         long_press: bool,
     }
+    .internal()
+    |arguments, call| {
+        let share = match arguments.relative_point.as_deref().map(str::trim) {
+            None | Some("") => None,
+            Some(point) => Some(shares(point)?),
+        };
+        let wanted = ElementQuery::selector(arguments.selector, call.session.platform())?;
+        let touch = Touch::long(arguments.long_press);
+        touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, share).await
+    };
 
-    struct TapOnAccessibilityNode {
+    /// Taps an element of Android's accessibility tree by its content description or text,
+    /// for widgets that draw their own buttons.
+    Action tapOnAccessibilityNode TapOnAccessibilityNode {
         /// Pattern of its content description.
         content_description_regex: Option<String>,
         /// Pattern of its text.
@@ -97,6 +69,14 @@ arguments! {
         #[serde(default)]
         long_press: bool,
     }
+    .ruled(|arguments| Ok(arguments.selector().map(drop)?))
+    .on(&[Platform::Android])
+    .internal()
+    |arguments, call| {
+        let touch = Touch::long(arguments.long_press);
+        let wanted = ElementQuery::selector(arguments.selector()?, call.session.platform())?;
+        touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, None).await
+    };
 }
 
 impl TapOnAccessibilityNode {

@@ -2,45 +2,62 @@
 
 use std::time::Duration;
 
-use packtrain_drivers::Snapshot;
 use packtrain_drivers::selector::{Dialect, NodeSelector, Pattern};
+use packtrain_drivers::{Platform, Snapshot};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::maestro::Element;
-use super::{Object, assertion, either, named, patience};
-use crate::builtin::{Tools, caseless};
+use super::{Object, either, named, patience};
+use crate::builtin::{InvalidArgument, caseless};
 use crate::call::Call;
+use crate::mobile::PHONES;
 use crate::mobile::element_query::ElementQuery;
 use crate::mobile::find::{Presence, find, gone};
 use crate::mobile::watch::{Unmet, Watch};
 use crate::mobile::words::{quoted, texts_at};
 use crate::tool::{Answer, ToolError};
 
-pub(super) fn tools() -> Tools {
-    tools![
-        assertion::<AssertBySelector>(
-            "assertVisibleBySelector",
-            "Expects an element to be visible, and to show a text when one is given.",
-            body!(|arguments, call| assert_visible(arguments, call).await),
-        )
-        .ruled(|arguments| {
-            arguments.says_something()?;
-            either(arguments.node_selector, arguments.selector)
-        })
-        .internal(),
-        assertion::<AssertNotBySelector>(
-            "assertNotVisibleBySelector",
-            "Expects that no such element is visible, or that it disappears in time.",
-            body!(|arguments, call| {
-                let (newer, older) = (arguments.node_selector, arguments.selector);
-                let wanted = named(newer, older.as_ref(), call.session.platform())?;
-                expect_gone(&wanted, patience(arguments.timeout_ms), call).await
-            }),
-        )
-        .ruled(|arguments| either(arguments.node_selector, arguments.selector))
-        .internal(),
-    ]
+tools! { PHONES;
+    /// Expects an element to be visible, and to show a text when one is given.
+    Assertion assertVisibleBySelector AssertBySelector: with_selector(reason) {
+        /// Which element, as in other tools.
+        node_selector,
+        /// How long to wait for it, in milliseconds; 5000 when not given.
+        timeout_ms: Option<u64>,
+        /// What it shows, blanks around it aside.
+        expected_text: Option<String>,
+        /// EXACT, PREFIX or REGEX.
+        #[serde(default, deserialize_with = "caseless")]
+        text_match_mode: TextMatchMode,
+    }
+    .ruled(|arguments| {
+        arguments.says_something()?;
+        arguments.rule()
+    })
+    .internal()
+    |mut arguments, call| {
+        arguments.says_something()?;
+        let wanted = arguments.wanted(call.session.platform())?;
+        let watch = Watch::new(call, patience(arguments.timeout_ms));
+        let expected = arguments.expected_text.as_deref();
+        let expected = expected.map(|text| Expected::new(text, arguments.text_match_mode));
+        assert_shows(watch, &wanted, expected).await
+    };
+
+    /// Expects that no such element is visible, or that it disappears in time.
+    Assertion assertNotVisibleBySelector AssertNotBySelector: with_selector(reason) {
+        /// Which element, as in other tools.
+        node_selector,
+        /// How long it may take to go away, in milliseconds; 5000 when not given.
+        timeout_ms: Option<u64>,
+    }
+    .ruled(AssertNotBySelector::rule)
+    .internal()
+    |mut arguments, call| {
+        let wanted = arguments.wanted(call.session.platform())?;
+        expect_gone(&wanted, patience(arguments.timeout_ms), call).await
+    };
 }
 
 /// Expects an element to go away.
@@ -66,16 +83,6 @@ pub(super) async fn expect_visible(
 ) -> Result<Answer, ToolError> {
     let found = find(&mut watch, wanted).await?;
     Ok(found.into_answer(Answer::default()))
-}
-
-async fn assert_visible(arguments: AssertBySelector, call: &Call<'_>) -> Result<Answer, ToolError> {
-    arguments.says_something()?;
-    let (newer, older) = (arguments.node_selector, arguments.selector);
-    let wanted = named(newer, older.as_ref(), call.session.platform())?;
-    let watch = Watch::new(call, patience(arguments.timeout_ms));
-    let expected = arguments.expected_text.as_deref();
-    let expected = expected.map(|text| Expected::new(text, arguments.text_match_mode));
-    assert_shows(watch, &wanted, expected).await
 }
 
 /// Expects an element to be visible and, when a text is expected, to show it.
@@ -168,35 +175,16 @@ impl Expected {
     }
 }
 
-arguments! {
-    struct AssertBySelector(reason) {
-        /// Which element, as in other tools.
-        #[schemars(with = "Option<Object>")]
-        node_selector: Option<NodeSelector>,
-        /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
-        #[schemars(with = "Option<Object>")]
-        selector: Option<Element>,
-        /// How long to wait for it, in milliseconds; 5000 when not given.
-        timeout_ms: Option<u64>,
-        /// What it shows, blanks around it aside.
-        expected_text: Option<String>,
-        /// EXACT, PREFIX or REGEX.
-        #[serde(default, deserialize_with = "caseless")]
-        text_match_mode: TextMatchMode,
-    }
-}
-
 impl AssertBySelector {
     /// Every text begins with a blank one, so that expecting it would verify nothing.
     fn says_something(&self) -> Result<(), ToolError> {
         let expected = self.expected_text.as_deref();
         let blank = expected.is_some_and(|text| text.trim().is_empty());
         if blank && self.text_match_mode != TextMatchMode::Exact {
-            return Err(ToolError::Failed {
-                message: "`expectedText` is blank".to_owned(),
-                log: Vec::new(),
-                hint: Some("say what is expected; EXACT expects no text at all".to_owned()),
-            });
+            return Err(ToolError::hinted(
+                "`expectedText` is blank",
+                "say what is expected; EXACT expects no text at all",
+            ));
         }
         Ok(())
     }
@@ -213,17 +201,4 @@ pub(super) enum TextMatchMode {
     Prefix,
     /// It is a pattern that the whole text matches.
     Regex,
-}
-
-arguments! {
-    struct AssertNotBySelector(reason) {
-        /// Which element, as in other tools.
-        #[schemars(with = "Option<Object>")]
-        node_selector: Option<NodeSelector>,
-        /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
-        #[schemars(with = "Option<Object>")]
-        selector: Option<Element>,
-        /// How long it may take to go away, in milliseconds; 5000 when not given.
-        timeout_ms: Option<u64>,
-    }
 }

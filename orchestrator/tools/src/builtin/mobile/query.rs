@@ -3,61 +3,62 @@
 use std::time::Duration;
 
 use packtrain_drivers::selector::NodeSelector;
-use packtrain_drivers::{NodeDetail, NodeId, Tree};
+use packtrain_drivers::{NodeDetail, NodeId, Platform, Tree};
 use serde_json::json;
 
 use super::maestro::Element;
-use super::{Object, action, either, named, patience, query};
-use crate::builtin::Tools;
-use crate::call::Call;
+use super::{Object, either, named, patience};
+use crate::builtin::InvalidArgument;
+use crate::mobile::PHONES;
 use crate::mobile::element_query::ElementQuery;
 use crate::mobile::find::{Presence, gone};
 use crate::mobile::watch::Watch;
 use crate::mobile::words::resolved_text;
 use crate::tool::{Answer, ToolError};
 
-pub(super) fn tools() -> Tools {
-    tools![
-        query::<FindMatches>(
-            "findMatches",
-            "Returns what matches a selector and is visible, as JSON: place in the tree, bounds, \
-             text and ids of each. Waits for a first match when given a time.",
-            body!(|arguments, call| find_matches(arguments, call).await),
-        )
-        .internal()
-        .unrecorded(),
-        action::<WaitUntilNotVisible>(
-            "waitUntilNotVisible",
-            "Waits until an element is no longer visible and returns whether it is gone.",
-            body!(|arguments, call| {
-                let (newer, older) = (arguments.node_selector, arguments.selector);
-                let wanted = named(newer, older.as_ref(), call.session.platform())?;
-                let mut watch = Watch::new(call, patience(arguments.timeout_ms));
-                Ok(Answer::data(match gone(&mut watch, &wanted).await? {
-                    Presence::Gone => json!(true),
-                    Presence::There(_) => json!(false),
-                }))
-            }),
-        )
-        .ruled(|arguments| either(arguments.node_selector, arguments.selector))
-        .internal()
-        .unrecorded(),
-    ]
-}
-
-async fn find_matches(arguments: FindMatches, call: &Call<'_>) -> Result<Answer, ToolError> {
-    let wanted = ElementQuery::selector(arguments.selector, call.session.platform())?;
-    let limit = Duration::from_millis(arguments.timeout_ms.unwrap_or(0));
-    let mut watch = Watch::new(call, limit);
-    loop {
-        let snapshot = watch.look().await?;
-        let found = wanted.all(&snapshot);
-        if found.is_empty() && watch.changes().await? {
-            continue;
-        }
-        let matches = found.into_iter().map(|id| match_of(&snapshot.tree, id));
-        return Ok(Answer::data(matches.collect()));
+tools! { PHONES;
+    /// Returns what matches a selector and is visible, as JSON: place in the tree, bounds,
+    /// text and ids of each. Waits for a first match when given a time.
+    Query findMatches FindMatches {
+        /// Which elements, as in other tools.
+        #[schemars(with = "Object")]
+        selector: NodeSelector,
+        /// How long to wait for a first match, in milliseconds; not at all when not given.
+        timeout_ms: Option<u64>,
     }
+    .internal()
+    .unrecorded()
+    |arguments, call| {
+        let wanted = ElementQuery::selector(arguments.selector, call.session.platform())?;
+        let limit = Duration::from_millis(arguments.timeout_ms.unwrap_or(0));
+        let mut watch = Watch::new(call, limit);
+        loop {
+            let snapshot = watch.look().await?;
+            let found = wanted.all(&snapshot);
+            if found.is_empty() && watch.changes().await? {
+                continue;
+            }
+            let matches = found.into_iter().map(|id| match_of(&snapshot.tree, id));
+            return Ok(Answer::data(matches.collect()));
+        }
+    };
+
+    /// Waits until an element is no longer visible and returns whether it is gone.
+    Action waitUntilNotVisible WaitUntilNotVisible: with_selector {
+        /// Which element, as in other tools.
+        node_selector,
+        /// How long it may take to go away, in milliseconds; 5000 when not given.
+        timeout_ms: Option<u64>,
+    }
+    .ruled(WaitUntilNotVisible::rule)
+    .internal()
+    .unrecorded()
+    |mut arguments, call| {
+        let wanted = arguments.wanted(call.session.platform())?;
+        let mut watch = Watch::new(call, patience(arguments.timeout_ms));
+        let is_gone = matches!(gone(&mut watch, &wanted).await?, Presence::Gone);
+        Ok(Answer::data(json!(is_gone)))
+    };
 }
 
 /// A match as scripts read it, in Trailblaze's shape.
@@ -114,25 +115,4 @@ fn index_path(tree: &Tree, id: NodeId) -> Vec<usize> {
         .windows(2)
         .filter_map(|step| tree.children(step[0]).position(|child| child == step[1]))
         .collect()
-}
-
-arguments! {
-    struct FindMatches {
-        /// Which elements, as in other tools.
-        #[schemars(with = "Object")]
-        selector: NodeSelector,
-        /// How long to wait for a first match, in milliseconds; not at all when not given.
-        timeout_ms: Option<u64>,
-    }
-
-    struct WaitUntilNotVisible {
-        /// Which element, as in other tools.
-        #[schemars(with = "Option<Object>")]
-        node_selector: Option<NodeSelector>,
-        /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
-        #[schemars(with = "Option<Object>")]
-        selector: Option<Element>,
-        /// How long it may take to go away, in milliseconds; 5000 when not given.
-        timeout_ms: Option<u64>,
-    }
 }

@@ -2,21 +2,21 @@
 //! out as the tool that does the same durably, and says which: only that belongs into a recording.
 
 use packtrain_drivers::selector::{NodeSelector, find_ref, selector_for};
-use packtrain_drivers::{NodeId, Point, Snapshot};
+use packtrain_drivers::{InputCommand, NodeId, Point, Snapshot};
 use packtrain_model::yaml::Value;
 use serde_json::json;
 
 use super::expect::{Expected, TextMatchMode, assert_shows};
-use super::gesture::{drag, on_screen};
-use super::{action, assertion};
-use crate::builtin::{Tools, number};
+use super::gesture::on_screen;
+use super::input;
+use crate::builtin::number;
 use crate::call::Call;
-use crate::mobile::ELEMENT_TIMEOUT;
 use crate::mobile::act::{Touch, gesture_time, touch_element};
 use crate::mobile::element_query::ElementQuery;
 use crate::mobile::find::find_still;
 use crate::mobile::watch::{Rest, Watch};
 use crate::mobile::words::quoted;
+use crate::mobile::{ELEMENT_TIMEOUT, PHONES};
 use crate::tool::{Answer, DelegatedCall, ToolError};
 
 /// How long nothing may change before a reference is looked up once more.
@@ -24,46 +24,83 @@ const REST_GRACE: std::time::Duration = std::time::Duration::from_millis(100);
 /// How long a screen may take to come to rest before that.
 const REST_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(2);
 
-pub(super) fn tools() -> Tools {
-    tools![
-        action::<Tap>(
-            "tap",
-            "Taps an element by its reference in the snapshot: `y778`.",
-            body!(|arguments, call| {
-                let touch = Touch::long(arguments.long_press);
-                tap(call, &arguments.reference, touch, arguments.reasoning).await
-            }),
-        )
-        .unrecorded(),
-        action::<LongPress>(
-            "longPress",
-            "Long-presses an element by its reference in the snapshot: `y778`.",
-            body!(|arguments, call| tap(
-                call,
-                &arguments.reference,
-                Touch::Hold,
-                arguments.reasoning
-            )
-            .await),
-        )
-        .unrecorded(),
-        action::<DragTo>(
-            "dragTo",
-            "Picks up an element by its reference and drops it on another, or at a point.",
-            body!(|arguments, call| drag_to(arguments, call).await),
-        )
-        .unrecorded(),
-        assertion::<AssertVisible>(
-            "assertVisible",
-            "Expects an element to be visible by its reference in the snapshot, and to show a \
-             text when one is given.",
-            body!(|arguments, call| assert_visible(arguments, call).await),
-        )
-        .unrecorded(),
-    ]
+tools! { PHONES;
+    /// Taps an element by its reference in the snapshot: `y778`.
+    Action tap Tap {
+        /// The element's reference: `y778`.
+        #[serde(rename = "ref")]
+        reference: String,
+        /// Hold it instead.
+        #[serde(default)]
+        long_press: bool,
+        /// Why, for readers.
+        reasoning: Option<String>,
+    }
+    .unrecorded()
+    |arguments, call| {
+        let touch = Touch::long(arguments.long_press);
+        touch_reference(call, &arguments.reference, touch, arguments.reasoning).await
+    };
+
+    /// Long-presses an element by its reference in the snapshot: `y778`.
+    Action longPress LongPress {
+        /// The element's reference: `y778`.
+        #[serde(rename = "ref")]
+        reference: String,
+        /// Why, for readers.
+        reasoning: Option<String>,
+    }
+    .unrecorded()
+    |arguments, call| {
+        touch_reference(call, &arguments.reference, Touch::Hold, arguments.reasoning).await
+    };
+
+    /// Picks up an element by its reference and drops it on another, or at a point.
+    Action dragTo DragTo(reasoning) {
+        /// The reference of the element to pick up: `y778`.
+        #[serde(rename = "ref")]
+        reference: String,
+        /// The reference of the element to drop it on.
+        to_ref: Option<String>,
+        /// Where to drop it, from the left edge; with `toY`, instead of `toRef`.
+        to_x: Option<i32>,
+        /// Where to drop it, from the top edge.
+        to_y: Option<i32>,
+        /// How long the movement takes, in milliseconds.
+        #[serde(default = "number::<1_000, u64>")]
+        duration_ms: u64,
+    }
+    .unrecorded()
+    |arguments, call| drag_to(arguments, call).await;
+
+    /// Expects an element to be visible by its reference in the snapshot, and to show a
+    /// text when one is given.
+    Assertion assertVisible AssertVisible {
+        /// The element's reference: `y778`.
+        #[serde(rename = "ref")]
+        reference: String,
+        /// What it shows, blanks around it aside.
+        expected_text: Option<String>,
+        /// Why, for readers.
+        reasoning: Option<String>,
+    }
+    .unrecorded()
+    |arguments, call| {
+        let (snapshot, node) = resolve(call, &arguments.reference).await?;
+        let selector = selector_for(&snapshot.tree, node);
+        let mut recorded = selector_arguments(&selector, arguments.reasoning);
+        let expected = arguments.expected_text.map(|text| {
+            recorded["expectedText"] = json!(text);
+            Expected::new(&text, TextMatchMode::Exact)
+        });
+        let wanted = ElementQuery::selector(selector, call.session.platform())?;
+        let watch = Watch::new(call, ELEMENT_TIMEOUT).starting_from(snapshot);
+        let answer = assert_shows(watch, &wanted, expected).await?;
+        Ok(delegated(answer, "assertVisibleBySelector", &recorded))
+    };
 }
 
-async fn tap(
+async fn touch_reference(
     call: &Call<'_>,
     reference: &str,
     touch: Touch,
@@ -79,20 +116,6 @@ async fn tap(
     let watch = Watch::new(call, ELEMENT_TIMEOUT).starting_from(snapshot);
     let answer = touch_element(watch, &wanted, touch, None).await?;
     Ok(delegated(answer, "tapOnElementBySelector", &arguments))
-}
-
-async fn assert_visible(arguments: AssertVisible, call: &Call<'_>) -> Result<Answer, ToolError> {
-    let (snapshot, node) = resolve(call, &arguments.reference).await?;
-    let selector = selector_for(&snapshot.tree, node);
-    let mut recorded = selector_arguments(&selector, arguments.reasoning);
-    let expected = arguments.expected_text.map(|text| {
-        recorded["expectedText"] = json!(text);
-        Expected::new(&text, TextMatchMode::Exact)
-    });
-    let wanted = ElementQuery::selector(selector, call.session.platform())?;
-    let watch = Watch::new(call, ELEMENT_TIMEOUT).starting_from(snapshot);
-    let answer = assert_shows(watch, &wanted, expected).await?;
-    Ok(delegated(answer, "assertVisibleBySelector", &recorded))
 }
 
 async fn drag_to(arguments: DragTo, call: &Call<'_>) -> Result<Answer, ToolError> {
@@ -119,9 +142,12 @@ async fn drag_to(arguments: DragTo, call: &Call<'_>) -> Result<Answer, ToolError
             ));
         }
     };
-    let start = on_screen(call, from.0, from.1)?;
-    let end = on_screen(call, to.0, to.1)?;
-    let done = drag(call, start, end, duration).await?;
+    let command = InputCommand::Drag {
+        from: on_screen(call, from.0, from.1)?,
+        to: on_screen(call, to.0, to.1)?,
+        duration,
+    };
+    let done = input(call, command).await?;
     let recorded = json!({
         "startX": from.0, "startY": from.1,
         "endX": to.0, "endY": to.1,
@@ -206,51 +232,5 @@ fn unknown(call: &Call<'_>, snapshot: &Snapshot, name: &str) -> ToolError {
         },
         log,
         hint: Some("take a snapshot and use a reference from it".to_owned()),
-    }
-}
-
-arguments! {
-    struct Tap {
-        /// The element's reference: `y778`.
-        #[serde(rename = "ref")]
-        reference: String,
-        /// Hold it instead.
-        #[serde(default)]
-        long_press: bool,
-        /// Why, for readers.
-        reasoning: Option<String>,
-    }
-
-    struct LongPress {
-        /// The element's reference: `y778`.
-        #[serde(rename = "ref")]
-        reference: String,
-        /// Why, for readers.
-        reasoning: Option<String>,
-    }
-
-    struct DragTo(reasoning) {
-        /// The reference of the element to pick up: `y778`.
-        #[serde(rename = "ref")]
-        reference: String,
-        /// The reference of the element to drop it on.
-        to_ref: Option<String>,
-        /// Where to drop it, from the left edge; with `toY`, instead of `toRef`.
-        to_x: Option<i32>,
-        /// Where to drop it, from the top edge.
-        to_y: Option<i32>,
-        /// How long the movement takes, in milliseconds.
-        #[serde(default = "number::<1_000, u64>")]
-        duration_ms: u64,
-    }
-
-    struct AssertVisible {
-        /// The element's reference: `y778`.
-        #[serde(rename = "ref")]
-        reference: String,
-        /// What it shows, blanks around it aside.
-        expected_text: Option<String>,
-        /// Why, for readers.
-        reasoning: Option<String>,
     }
 }

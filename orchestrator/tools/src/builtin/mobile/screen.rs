@@ -4,56 +4,15 @@ use std::time::Duration;
 
 use packtrain_drivers::{Command, SnapshotDetail};
 
-use super::{action, query};
-use crate::builtin::{Tools, number, yes};
-use crate::call::Call;
+use crate::builtin::{number, yes};
+use crate::mobile::PHONES;
 use crate::mobile::watch::{Rest, Watch};
 use crate::tool::{Answer, ToolError};
 
-pub(super) fn tools() -> Tools {
-    tools![
-        action::<WaitForChange>(
-            "waitForChange",
-            "Waits until the screen is still after an action; returns at once when it already is. To wait for something that has not begun yet, expect the element instead.",
-            body!(|arguments, call| wait_for_change(&arguments, call).await),
-        ),
-        query::<RequestDetailedViewHierarchy>(
-            "requestDetailedViewHierarchy",
-            "Reads the screen with more detail: bounds, and what is out of sight.",
-            body!(|_, call| {
-                let detail = SnapshotDetail {
-                    bounds: true,
-                    offscreen: true,
-                    ..SnapshotDetail::default()
-                };
-                call.act(Command::Snapshot(detail)).await
-            }),
-        )
-        .unrecorded(),
-    ]
-}
-
-async fn wait_for_change(arguments: &WaitForChange, call: &Call<'_>) -> Result<Answer, ToolError> {
-    let limit = Duration::from_millis(arguments.timeout_ms);
-    let quiet = Duration::from_millis(arguments.quiet_window_ms);
-    let mut watch = Watch::new(call, limit);
-    match watch.until_still(quiet).await? {
-        Rest::Still(_) => Ok(Answer::default()),
-        Rest::Moving(_) if !arguments.require_change => Ok(watch.still_moving()),
-        Rest::Moving(_) => Err(ToolError::Failed {
-            message: format!(
-                "the screen was not still for {} ms within {:.1} s",
-                quiet.as_millis(),
-                limit.as_secs_f64()
-            ),
-            log: Vec::new(),
-            hint: Some("`requireChange: false` continues anyway".to_owned()),
-        }),
-    }
-}
-
-arguments! {
-    struct WaitForChange {
+tools! { PHONES;
+    /// Waits until the screen is still after an action; returns at once when it already is. To wait
+    /// for something that has not begun yet, expect the element instead.
+    Action waitForChange WaitForChange {
         /// How long to wait at most, in milliseconds.
         #[serde(default = "number::<8_000, u64>")]
         timeout_ms: u64,
@@ -64,6 +23,33 @@ arguments! {
         #[serde(default = "yes")]
         require_change: bool,
     }
+    |arguments, call| {
+        let limit = Duration::from_millis(arguments.timeout_ms);
+        let quiet = Duration::from_millis(arguments.quiet_window_ms);
+        let mut watch = Watch::new(call, limit);
+        match watch.until_still(quiet).await? {
+            Rest::Still(_) => Ok(Answer::default()),
+            Rest::Moving(_) if !arguments.require_change => Ok(watch.still_moving()),
+            Rest::Moving(_) => Err(ToolError::hinted(
+                format!(
+                    "the screen was not still for {} ms within {:.1} s",
+                    quiet.as_millis(),
+                    limit.as_secs_f64()
+                ),
+                "`requireChange: false` continues anyway",
+            )),
+        }
+    };
 
-    struct RequestDetailedViewHierarchy(reasoning) {}
+    /// Reads the screen with more detail: bounds, and what is out of sight.
+    Query requestDetailedViewHierarchy RequestDetailedViewHierarchy(reasoning) {}
+    .unrecorded()
+    |_, call| {
+        let detail = SnapshotDetail {
+            bounds: true,
+            offscreen: true,
+            ..SnapshotDetail::default()
+        };
+        call.act(Command::Snapshot(detail)).await
+    };
 }

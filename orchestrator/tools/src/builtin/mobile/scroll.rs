@@ -1,36 +1,16 @@
 //! Tools that scroll until an element is in sight.
 
-use super::action;
-use crate::builtin::{Tools, Way, caseless, number};
+use crate::builtin::{Way, caseless, number};
+use crate::mobile::PHONES;
 use crate::mobile::element_query::{ElementQuery, TextCriterion, Words};
 use crate::mobile::gesture::ScrollStart;
 use crate::mobile::scroll::{self, Scrolling, until_visible};
 use crate::tool::ToolError;
 
-pub(super) fn tools() -> Tools {
-    tools![
-        action::<ScrollUntilTextIsVisible>(
-            "scrollUntilTextIsVisible",
-            "Scrolls until an element is in sight, by a part of its text, by a pattern of its whole \
-             text, or by its id. Ends when the screen stops scrolling.",
-            body!(|arguments, call| {
-                let scrolling = Scrolling {
-                    towards: arguments.direction.into(),
-                    start: arguments.scroll_start_position.into(),
-                    share: f64::from(arguments.visibility_percentage.min(100)) / 100.0,
-                    center: arguments.center_element,
-                    limit: scroll::SCROLL_TIMEOUT,
-                };
-                let wanted = ElementQuery::words(arguments.words()?, call.session.platform())?;
-                until_visible(call, &wanted, scrolling).await
-            }),
-        )
-        .ruled(|arguments| Ok(arguments.words().map(drop)?)),
-    ]
-}
-
-arguments! {
-    struct ScrollUntilTextIsVisible(reasoning) {
+tools! { PHONES;
+    /// Scrolls until an element is in sight, by a part of its text, by a pattern of its whole
+    /// text, or by its id. Ends when the screen stops scrolling.
+    Action scrollUntilTextIsVisible ScrollUntilTextIsVisible(reasoning) {
         /// A text somewhere in what it says, in any case.
         #[serde(default)]
         text: String,
@@ -54,6 +34,18 @@ arguments! {
         #[serde(default, deserialize_with = "caseless")]
         scroll_start_position: Start,
     }
+    .ruled(|arguments| Ok(arguments.words().map(drop)?))
+    |arguments, call| {
+        let scrolling = Scrolling {
+            towards: arguments.direction.into(),
+            start: arguments.scroll_start_position.into(),
+            share: f64::from(arguments.visibility_percentage.min(100)) / 100.0,
+            center: arguments.center_element,
+            limit: scroll::SCROLL_TIMEOUT,
+        };
+        let wanted = ElementQuery::words(arguments.words()?, call.session.platform())?;
+        until_visible(call, &wanted, scrolling).await
+    };
 }
 
 impl ScrollUntilTextIsVisible {

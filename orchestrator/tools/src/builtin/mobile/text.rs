@@ -4,89 +4,13 @@
 use std::time::Duration;
 
 use super::expect::{expect_gone, expect_visible};
-use super::{Answering, action, assertion, patience};
-use crate::builtin::Tools;
+use super::patience;
 use crate::call::Call;
-use crate::mobile::ELEMENT_TIMEOUT;
 use crate::mobile::act::{Touch, touch_element};
 use crate::mobile::element_query::{ElementQuery, TextCriterion, Words};
 use crate::mobile::watch::Watch;
-
-pub(super) fn tools() -> Tools {
-    tools![
-        action::<ByText>(
-            "tapOnElementWithText",
-            "Taps an element whose visible text contains a text, in any case.",
-            |arguments, call| touch(call, arguments.words(TextCriterion::Containing), Touch::Tap),
-        )
-        .internal(),
-        action::<ByText>(
-            "longPressOnElementWithText",
-            "Long-presses an element by its visible text.",
-            |arguments, call| touch(call, arguments.words(TextCriterion::Matching), Touch::Hold),
-        )
-        .internal(),
-        action::<ByAccessibilityText>(
-            "tapOnElementWithAccessibilityText",
-            "Taps an element by its accessibility text or its visible text.",
-            |arguments, call| touch(call, arguments.words(), Touch::Tap),
-        )
-        .internal(),
-        action::<ByAccessibilityText>(
-            "longPressElementWithAccessibilityText",
-            "Long-presses an element by its accessibility text or its visible text.",
-            |arguments, call| touch(call, arguments.words(), Touch::Hold),
-        )
-        .internal(),
-        assertion::<AssertByText>(
-            "assertVisibleWithText",
-            "Expects an element to be visible, by its visible text.",
-            |arguments, call| {
-                let limit = patience(arguments.timeout_ms);
-                visible(call, arguments.words(), limit)
-            },
-        )
-        .internal(),
-        assertion::<ByText>(
-            "assertNotVisibleWithText",
-            "Expects that no element with a text is visible, or that it disappears in time.",
-            body!(|arguments, call| {
-                let words = arguments.words(TextCriterion::Matching);
-                let wanted = ElementQuery::words(words, call.session.platform())?;
-                expect_gone(&wanted, ELEMENT_TIMEOUT, call).await
-            }),
-        ),
-        assertion::<ByAccessibilityText>(
-            "assertVisibleWithAccessibilityText",
-            "Expects an element to be visible by its accessibility text or its visible text.",
-            |arguments, call| visible(call, arguments.words(), ELEMENT_TIMEOUT),
-        )
-        .internal(),
-        assertion::<ByResourceId>(
-            "assertVisibleWithResourceId",
-            "Expects an element to be visible by its id.",
-            |arguments, call| {
-                let limit = patience(arguments.timeout_ms);
-                visible(call, arguments.words(), limit)
-            },
-        )
-        .internal(),
-    ]
-}
-
-fn touch<'a>(call: &'a Call<'a>, words: Words, touch: Touch) -> Answering<'a> {
-    Box::pin(async move {
-        let wanted = ElementQuery::words(words, call.session.platform())?;
-        touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, None).await
-    })
-}
-
-fn visible<'a>(call: &'a Call<'a>, words: Words, limit: Duration) -> Answering<'a> {
-    Box::pin(async move {
-        let wanted = ElementQuery::words(words, call.session.platform())?;
-        expect_visible(Watch::new(call, limit), &wanted).await
-    })
-}
+use crate::mobile::{ELEMENT_TIMEOUT, PHONES};
+use crate::tool::{Answer, ToolError};
 
 /// Arguments that go with what an element says. Spelled out in each struct: `flatten` would read every
 /// scalar before it is known which type is wanted.
@@ -121,14 +45,98 @@ macro_rules! with_words {
     };
 }
 
-with_words! {
-    struct ByText {
+tools! { PHONES;
+    /// Taps an element whose visible text contains a text, in any case.
+    Action tapOnElementWithText ByText: with_words {
         /// What it says.
         text: String,
         /// The whole text as it is written, in this case, and no pattern.
         #[serde(default)]
         exact: bool,
     }
+    .internal()
+    |arguments, call| touch(call, arguments.words(TextCriterion::Containing), Touch::Tap).await;
+
+    /// Long-presses an element by its visible text.
+    Action longPressOnElementWithText ByText
+    .internal()
+    |arguments, call| touch(call, arguments.words(TextCriterion::Matching), Touch::Hold).await;
+
+    /// Taps an element by its accessibility text or its visible text.
+    Action tapOnElementWithAccessibilityText ByAccessibilityText: with_words {
+        /// Its accessibility text.
+        accessibility_text: String,
+    }
+    .internal()
+    |arguments, call| touch(call, arguments.words(), Touch::Tap).await;
+
+    /// Long-presses an element by its accessibility text or its visible text.
+    Action longPressElementWithAccessibilityText ByAccessibilityText
+    .internal()
+    |arguments, call| touch(call, arguments.words(), Touch::Hold).await;
+
+    /// Expects an element to be visible, by its visible text.
+    Assertion assertVisibleWithText AssertByText: with_words {
+        /// What it says.
+        text: String,
+        /// The whole text as it is written, in this case, and no pattern.
+        #[serde(default)]
+        exact: bool,
+        /// A text somewhere in what it says, in any case, and no pattern.
+        #[serde(default)]
+        contains: bool,
+        /// How long it may take, in milliseconds; 5000 when not given.
+        timeout_ms: Option<u64>,
+    }
+    .internal()
+    |arguments, call| {
+        let limit = patience(arguments.timeout_ms);
+        visible(call, arguments.words(), limit).await
+    };
+
+    /// Expects that no element with a text is visible, or that it disappears in time.
+    Assertion assertNotVisibleWithText ByText
+    |arguments, call| {
+        let words = arguments.words(TextCriterion::Matching);
+        let wanted = ElementQuery::words(words, call.session.platform())?;
+        expect_gone(&wanted, ELEMENT_TIMEOUT, call).await
+    };
+
+    /// Expects an element to be visible by its accessibility text or its visible text.
+    Assertion assertVisibleWithAccessibilityText ByAccessibilityText
+    .internal()
+    |arguments, call| visible(call, arguments.words(), ELEMENT_TIMEOUT).await;
+
+    /// Expects an element to be visible by its id.
+    Assertion assertVisibleWithResourceId ByResourceId {
+        /// Its id, in full or behind the last slash, as a pattern.
+        resource_id: String,
+        /// Its accessibility text.
+        accessibility_text: Option<String>,
+        /// Which of the matches in sight, from 0.
+        index: Option<u32>,
+        /// Whether it is enabled.
+        enabled: Option<bool>,
+        /// Whether it is selected.
+        selected: Option<bool>,
+        /// How long it may take, in milliseconds; 5000 when not given.
+        timeout_ms: Option<u64>,
+    }
+    .internal()
+    |arguments, call| {
+        let limit = patience(arguments.timeout_ms);
+        visible(call, arguments.words(), limit).await
+    };
+}
+
+async fn touch(call: &Call<'_>, words: Words, touch: Touch) -> Result<Answer, ToolError> {
+    let wanted = ElementQuery::words(words, call.session.platform())?;
+    touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, None).await
+}
+
+async fn visible(call: &Call<'_>, words: Words, limit: Duration) -> Result<Answer, ToolError> {
+    let wanted = ElementQuery::words(words, call.session.platform())?;
+    expect_visible(Watch::new(call, limit), &wanted).await
 }
 
 impl ByText {
@@ -144,21 +152,6 @@ impl ByText {
     }
 }
 
-with_words! {
-    struct AssertByText {
-        /// What it says.
-        text: String,
-        /// The whole text as it is written, in this case, and no pattern.
-        #[serde(default)]
-        exact: bool,
-        /// A text somewhere in what it says, in any case, and no pattern.
-        #[serde(default)]
-        contains: bool,
-        /// How long it may take, in milliseconds; 5000 when not given.
-        timeout_ms: Option<u64>,
-    }
-}
-
 impl AssertByText {
     fn words(mut self) -> Words {
         let text = std::mem::take(&mut self.text);
@@ -171,34 +164,10 @@ impl AssertByText {
     }
 }
 
-with_words! {
-    struct ByAccessibilityText {
-        /// Its accessibility text.
-        accessibility_text: String,
-    }
-}
-
 impl ByAccessibilityText {
     fn words(mut self) -> Words {
         let text = std::mem::take(&mut self.accessibility_text);
         self.saying(TextCriterion::Matching(text))
-    }
-}
-
-arguments! {
-    struct ByResourceId {
-        /// Its id, in full or behind the last slash, as a pattern.
-        resource_id: String,
-        /// Its accessibility text.
-        accessibility_text: Option<String>,
-        /// Which of the matches in sight, from 0.
-        index: Option<u32>,
-        /// Whether it is enabled.
-        enabled: Option<bool>,
-        /// Whether it is selected.
-        selected: Option<bool>,
-        /// How long it may take, in milliseconds; 5000 when not given.
-        timeout_ms: Option<u64>,
     }
 }
 

@@ -4,10 +4,7 @@
 use packtrain_drivers::WebTarget;
 use packtrain_model::suggest::did_you_mean;
 
-use super::arguments::{
-    AssertDownload, Navigate, Navigation, PressKey, Select, Upload, VerifyKind, VerifyList,
-    VerifyValue,
-};
+use super::{Navigate, Navigation, PressKey, Select, Upload};
 use crate::builtin::InvalidArgument;
 
 /// The names of keys that are longer than a sign: `KeyboardEvent.key` and `code` of the keyboard that
@@ -38,58 +35,14 @@ impl Navigate {
 impl Select {
     pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
         named(&self.target())?;
-        if self.values.is_empty() {
-            Err(InvalidArgument::new("values", "`values` is empty").hint("list at least one"))
-        } else {
-            Ok(())
-        }
+        not_empty("values", &self.values)
     }
 }
 
 impl Upload {
     pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
         named(&self.target())?;
-        if self.files.is_empty() {
-            return Err(InvalidArgument::new("files", "`files` is empty").hint("list at least one"));
-        }
-        self.files
-            .iter()
-            .try_for_each(|file| not_blank("files", file))
-    }
-}
-
-impl AssertDownload {
-    pub(super) fn rule(self) -> Result<(), InvalidArgument> {
-        for (key, text) in [("name", &self.name), ("contains", &self.contains)] {
-            text.iter().try_for_each(|text| not_blank(key, text))?;
-        }
-        self.name_regex
-            .iter()
-            .try_for_each(|pattern| regular("nameRegex", pattern))
-    }
-}
-
-impl VerifyValue {
-    pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
-        named(&self.target())?;
-        match self.kind {
-            VerifyKind::Attribute if self.attribute.is_empty() => {
-                Err(InvalidArgument::new("attribute", "`attribute` is empty")
-                    .hint("add `attribute`, such as `attribute: href`"))
-            }
-            VerifyKind::Attribute | VerifyKind::Text | VerifyKind::Value => Ok(()),
-        }
-    }
-}
-
-impl VerifyList {
-    pub(super) fn rule(self) -> Result<(), InvalidArgument> {
-        if self.items.is_empty() {
-            return Err(InvalidArgument::new("items", "`items` is empty").hint("list at least one"));
-        }
-        self.items
-            .iter()
-            .try_for_each(|item| not_blank("items", item))
+        listed("files", &self.files)
     }
 }
 
@@ -114,6 +67,21 @@ impl PressKey {
         }
         .hint(meant.unwrap_or(few)))
     }
+}
+
+fn not_empty(key: &'static str, texts: &[String]) -> Result<(), InvalidArgument> {
+    if texts.is_empty() {
+        return Err(
+            InvalidArgument::new(key, format!("`{key}` is empty")).hint("list at least one")
+        );
+    }
+    Ok(())
+}
+
+/// At least one text, and none that is blank.
+pub(super) fn listed(key: &'static str, texts: &[String]) -> Result<(), InvalidArgument> {
+    not_empty(key, texts)?;
+    texts.iter().try_for_each(|text| not_blank(key, text))
 }
 
 pub(super) fn regular(key: &'static str, pattern: &str) -> Result<(), InvalidArgument> {

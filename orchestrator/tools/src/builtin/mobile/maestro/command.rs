@@ -10,155 +10,110 @@ use serde::{Deserialize, Deserializer};
 use super::element::{Element, Short, Shortened};
 use crate::builtin::{Way, caseless};
 
-/// One command.
-pub(super) enum MaestroCommand {
-    TapOn(Element),
-    LongPressOn(Element),
-    AssertVisible(Element),
-    AssertNotVisible(Element),
-    ExtendedWaitUntil(Wait),
-    CopyTextFrom(Element),
-    InputText(String),
-    EraseText(Option<u32>),
-    PasteText,
-    SetClipboard(String),
-    PressKey(Key),
-    Back,
-    HideKeyboard,
-    LaunchApp(Launch),
-    StopApp(Option<String>),
-    ClearState(Option<String>),
-    OpenLink(String),
-    Scroll,
-    ScrollUntilVisible(Scroll),
-    Swipe(Box<Swipe>),
-    WaitForAnimationToEnd(Option<u64>),
-    SetAirplaneMode(AirplaneMode),
-    SetOrientation(Orientation),
+/// One command, by its name.
+pub(super) struct Named {
+    pub(super) name: &'static str,
+    pub(super) command: MaestroCommand,
+    /// Go on when it fails.
+    pub(super) is_optional: bool,
 }
 
-/// The commands there are, in Maestro's spelling.
-const NAMES: [&str; 24] = [
-    "tapOn",
-    "longPressOn",
-    "assertVisible",
-    "assertNotVisible",
-    "extendedWaitUntil",
-    "copyTextFrom",
-    "inputText",
-    "eraseText",
-    "pasteText",
-    "setClipboard",
-    "pressKey",
-    "back",
-    "hideKeyboard",
-    "launchApp",
-    "stopApp",
-    "killApp",
-    "clearState",
-    "openLink",
-    "scroll",
-    "scrollUntilVisible",
-    "swipe",
-    "waitForAnimationToEnd",
-    "setAirplaneMode",
-    "setOrientation",
-];
+/// Defines the commands: in Maestro's spelling, what each takes, what says that it is optional, and what
+/// the bare word stands for.
+macro_rules! commands {
+    ($(
+        $name:literal => $command:ident($given:ident: $takes:ty)
+            $(, optional $optional:expr)? $(, bare $bare:expr)?;
+    )*) => {
+        /// One command.
+        pub(super) enum MaestroCommand { $($command($takes)),* }
 
-/// A command and its name as flows write it.
-pub(super) struct Named(pub(super) &'static str, pub(super) MaestroCommand);
+        /// The names there are.
+        const NAMES: &[&str] = &["killApp", $($name),*];
 
-impl Named {
-    fn new(name: &str, command: MaestroCommand) -> Self {
-        let known = NAMES.into_iter().find(|known| *known == name);
-        // It has two names.
-        let name = known.filter(|name| *name != "killApp").unwrap_or("stopApp");
-        Self(name, command)
-    }
-}
-
-impl MaestroCommand {
-    /// A command that is written as a bare word.
-    fn bare<E: Error>(name: &str) -> Result<Self, E> {
-        Ok(match name {
-            "back" => Self::Back,
-            "hideKeyboard" => Self::HideKeyboard,
-            "pasteText" => Self::PasteText,
-            "scroll" => Self::Scroll,
-            "eraseText" => Self::EraseText(None),
-            "launchApp" => Self::LaunchApp(Launch::default()),
-            "stopApp" | "killApp" => Self::StopApp(None),
-            "clearState" => Self::ClearState(None),
-            "waitForAnimationToEnd" => Self::WaitForAnimationToEnd(None),
-            known if NAMES.contains(&known) => {
-                return Err(E::custom(format!("missing value of `{known}`")));
+        impl Named {
+            /// A command that is written as a bare word.
+            fn bare<E: Error>(name: &str) -> Result<Self, E> {
+                let (name, command) = match known_as(name) {
+                    $($($name => ($name, MaestroCommand::$command($bare)),)?)*
+                    known if NAMES.contains(&known) => {
+                        return Err(E::custom(format!("missing value of `{known}`")));
+                    }
+                    unknown => return Err(unknown_command(unknown)),
+                };
+                Ok(Self { name, command, is_optional: false })
             }
-            unknown => return Err(unknown_command(unknown)),
-        })
-    }
 
-    fn with<'de, A: MapAccess<'de>>(name: &str, map: &mut A) -> Result<Self, A::Error> {
-        fn short<'de, A: MapAccess<'de>, T: Short>(map: &mut A) -> Result<T, A::Error> {
-            map.next_value::<Shortened<T>>().map(|value| value.0)
+            fn with<'de, A: MapAccess<'de>>(name: &str, map: &mut A) -> Result<Self, A::Error> {
+                let (name, optional, command) = match known_as(name) {
+                    $($name => {
+                        let $given: $takes = map.next_value()?;
+                        let optional: Option<bool> = None$(.or($optional))?;
+                        ($name, optional, MaestroCommand::$command($given))
+                    })*
+                    unknown => return Err(unknown_command(unknown)),
+                };
+                let is_optional = optional.unwrap_or(false);
+                Ok(Self { name, command, is_optional })
+            }
         }
-        Ok(match name {
-            "tapOn" => Self::TapOn(short(map)?),
-            "longPressOn" => Self::LongPressOn(short(map)?),
-            "assertVisible" => Self::AssertVisible(short(map)?),
-            "assertNotVisible" => Self::AssertNotVisible(short(map)?),
-            "extendedWaitUntil" => Self::ExtendedWaitUntil(map.next_value()?),
-            "copyTextFrom" => Self::CopyTextFrom(short(map)?),
-            "inputText" => Self::InputText(short::<A, Text>(map)?.text),
-            "eraseText" => Self::EraseText(
-                map.next_value::<Option<Shortened<Erase>>>()?
-                    .and_then(|erase| erase.0.characters_to_erase),
-            ),
-            "pasteText" => nothing(map, Self::PasteText)?,
-            "setClipboard" => Self::SetClipboard(short::<A, Text>(map)?.text),
-            "pressKey" => Self::PressKey(key(&short::<A, PressKey>(map)?.key)?),
-            "back" => nothing(map, Self::Back)?,
-            "hideKeyboard" => nothing(map, Self::HideKeyboard)?,
-            "launchApp" => Self::LaunchApp(short(map)?),
-            "stopApp" | "killApp" => Self::StopApp(short::<A, App>(map)?.app_id),
-            "clearState" => Self::ClearState(short::<A, App>(map)?.app_id),
-            "openLink" => Self::OpenLink(short::<A, Link>(map)?.link),
-            "scroll" => nothing(map, Self::Scroll)?,
-            "scrollUntilVisible" => Self::ScrollUntilVisible(map.next_value()?),
-            "swipe" => Self::Swipe(map.next_value()?),
-            "waitForAnimationToEnd" => Self::WaitForAnimationToEnd(
-                map.next_value::<Option<Animation>>()?
-                    .and_then(|wait| wait.timeout),
-            ),
-            "setAirplaneMode" => Self::SetAirplaneMode(map.next_value::<AirplaneModeWord>()?.0),
-            "setOrientation" => Self::SetOrientation(map.next_value::<OrientationWord>()?.0),
-            unknown => return Err(unknown_command(unknown)),
-        })
-    }
+    };
 }
 
-/// The value of a command that takes none, `{}` or nothing at all.
-fn nothing<'de, A: MapAccess<'de>>(
-    map: &mut A,
-    command: MaestroCommand,
-) -> Result<MaestroCommand, A::Error> {
-    map.next_value::<Option<Nothing>>()?;
-    Ok(command)
+commands! {
+    "tapOn" => TapOn(element: Shortened<Element>), optional element.0.optional;
+    "longPressOn" => LongPressOn(element: Shortened<Element>), optional element.0.optional;
+    "assertVisible" => AssertVisible(element: Shortened<Element>), optional element.0.optional;
+    "assertNotVisible" => AssertNotVisible(element: Shortened<Element>), optional element.0.optional;
+    "extendedWaitUntil" => ExtendedWaitUntil(wait: Wait), optional wait.optional;
+    "copyTextFrom" => CopyTextFrom(element: Shortened<Element>), optional element.0.optional;
+    "inputText" => InputText(text: Shortened<Text>);
+    "eraseText" => EraseText(erase: Option<Shortened<Erase>>), bare None;
+    "pasteText" => PasteText(nothing: Option<Nothing>), bare None;
+    "setClipboard" => SetClipboard(text: Shortened<Text>);
+    "pressKey" => PressKey(key: PressedKey);
+    "back" => Back(nothing: Option<Nothing>), bare None;
+    "hideKeyboard" => HideKeyboard(nothing: Option<Nothing>), bare None;
+    "launchApp" => LaunchApp(options: Shortened<Launch>), bare Shortened::default();
+    "stopApp" => StopApp(app: Shortened<App>), bare Shortened::default();
+    "clearState" => ClearState(app: Shortened<App>), bare Shortened::default();
+    "openLink" => OpenLink(link: Shortened<Link>);
+    "scroll" => Scroll(nothing: Option<Nothing>), bare None;
+    "scrollUntilVisible" => ScrollUntilVisible(scroll: Scroll),
+        optional scroll.optional.or(scroll.element.0.optional);
+    "swipe" => Swipe(way: Box<Swipe>);
+    "waitForAnimationToEnd" => WaitForAnimationToEnd(wait: Option<Animation>), bare None;
+    "setAirplaneMode" => SetAirplaneMode(mode: AirplaneModeWord);
+    "setOrientation" => SetOrientation(orientation: OrientationWord);
+}
+
+/// One command has two names.
+fn known_as(name: &str) -> &str {
+    match name {
+        "killApp" => "stopApp",
+        name => name,
+    }
 }
 
 /// A key by Maestro's name for it: `volume up` and `Volume_Up` are `VolumeUp`.
-fn key<E: Error>(name: &str) -> Result<Key, E> {
-    let name = name.trim().to_lowercase();
-    let words = name
-        .split([' ', '_'])
-        .map(|word| match word.split_at_checked(1) {
-            Some((first, rest)) => first.to_uppercase() + rest,
-            None => word.to_owned(),
-        });
-    Key::deserialize(words.collect::<String>().into_deserializer())
+pub(super) struct PressedKey(pub(super) Key);
+
+impl<'de> Deserialize<'de> for PressedKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let pressed: Shortened<PressKey> = Shortened::deserialize(deserializer)?;
+        let name = pressed.0.key.trim().to_lowercase();
+        let words = name
+            .split([' ', '_'])
+            .map(|word| match word.split_at_checked(1) {
+                Some((first, rest)) => first.to_uppercase() + rest,
+                None => word.to_owned(),
+            });
+        Key::deserialize(words.collect::<String>().into_deserializer()).map(Self)
+    }
 }
 
 fn unknown_command<E: Error>(name: &str) -> E {
-    let meant = did_you_mean(name, NAMES).map(|meant| format!("; {meant}"));
+    let meant = did_you_mean(name, NAMES.iter().copied()).map(|meant| format!("; {meant}"));
     E::custom(format!(
         "Maestro's `{name}` is not supported here{}",
         meant.unwrap_or_default()
@@ -181,16 +136,16 @@ impl<'de> Visitor<'de> for CommandVisitor {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Named, E> {
-        MaestroCommand::bare(name).map(|command| Named::new(name, command))
+        Named::bare(name)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named, A::Error> {
         let Some(name) = map.next_key::<String>()? else {
             return Err(A::Error::custom("invalid Maestro command: empty mapping"));
         };
-        let command = MaestroCommand::with(&name, &mut map)?;
+        let command = Named::with(&name, &mut map)?;
         match map.next_key::<String>()? {
-            None => Ok(Named::new(&name, command)),
+            None => Ok(command),
             Some(second) => Err(A::Error::custom(format!(
                 "`{name}` and `{second}` are two commands; make each an item"
             ))),
@@ -200,7 +155,7 @@ impl<'de> Visitor<'de> for CommandVisitor {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+pub(super) struct Nothing {}
 
 /// What `extendedWaitUntil` waits for.
 #[derive(Deserialize)]
@@ -289,7 +244,7 @@ pub(super) enum AirplaneMode {
 
 #[derive(Deserialize)]
 #[serde(transparent)]
-struct AirplaneModeWord(#[serde(deserialize_with = "caseless")] AirplaneMode);
+pub(super) struct AirplaneModeWord(#[serde(deserialize_with = "caseless")] pub(super) AirplaneMode);
 
 /// How the phone is held.
 #[derive(Clone, Copy, Deserialize)]
@@ -302,24 +257,24 @@ pub(super) enum Orientation {
 
 #[derive(Deserialize)]
 #[serde(transparent)]
-struct OrientationWord(#[serde(deserialize_with = "caseless")] Orientation);
+pub(super) struct OrientationWord(#[serde(deserialize_with = "caseless")] pub(super) Orientation);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Animation {
+pub(super) struct Animation {
     /// Milliseconds.
-    timeout: Option<u64>,
+    pub(super) timeout: Option<u64>,
 }
 
 /// Mappings with one key that matters, which can be written as that alone.
 macro_rules! short {
     ($($name:ident { $field:ident: $type:ty } $from:expr, $expected:literal;)*) => {
         $(
-            #[derive(Deserialize)]
+            #[derive(Default, Deserialize)]
             #[serde(rename_all = "camelCase", deny_unknown_fields)]
             #[expect(dead_code, reason = "`label` is for readers")]
-            struct $name {
-                $field: $type,
+            pub(super) struct $name {
+                pub(super) $field: $type,
                 label: Option<String>,
             }
 
@@ -344,8 +299,8 @@ short! {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Erase {
-    characters_to_erase: Option<u32>,
+pub(super) struct Erase {
+    pub(super) characters_to_erase: Option<u32>,
 }
 
 impl Short for Erase {

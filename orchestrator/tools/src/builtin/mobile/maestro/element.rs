@@ -21,6 +21,7 @@ pub(super) trait Short: DeserializeOwned {
 }
 
 /// Something with a [`Short`] form.
+#[derive(Default)]
 pub(super) struct Shortened<T>(pub(super) T);
 
 impl<'de, T: Short> Deserialize<'de> for Shortened<T> {

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use packtrain_drivers::{AppCommand, Command, Direction, InputCommand, LaunchMode, Point};
+use packtrain_drivers::{AppCommand, Direction, InputCommand, LaunchMode, Point};
 
 use super::command::{
-    AirplaneMode, Launch, MaestroCommand, Named, Orientation, Scroll, Swipe, Wait,
+    AirplaneMode, Launch, MaestroCommand, Named, Nothing, Orientation, Scroll, Swipe, Wait,
 };
 use super::element::Element;
 use crate::builtin::mobile::app::{launch, open_url};
 use crate::builtin::mobile::expect::{expect_gone, expect_visible};
-use crate::builtin::mobile::patience;
 use crate::builtin::mobile::typing::type_text;
+use crate::builtin::mobile::{app, input, patience};
 use crate::call::Call;
 use crate::mobile::ELEMENT_TIMEOUT;
 use crate::mobile::act::{
@@ -34,12 +34,15 @@ const SCROLL_TIMEOUT: Duration = Duration::from_secs(20);
 /// Carries out one command; errors say which it was.
 pub(super) async fn run(
     place: usize,
-    Named(name, command): Named,
+    Named {
+        name,
+        command,
+        is_optional,
+    }: Named,
     call: &Call<'_>,
 ) -> Result<Answer, ToolError> {
-    let optional = command.is_optional();
     match Box::pin(carry_out(command, call)).await {
-        Err(ToolError::Failed { message, .. }) if optional => {
+        Err(ToolError::Failed { message, .. }) if is_optional => {
             let mut answer = Answer::default();
             answer
                 .report
@@ -56,66 +59,51 @@ pub(super) async fn run(
     }
 }
 
-impl MaestroCommand {
-    fn is_optional(&self) -> bool {
-        let optional = match self {
-            Self::TapOn(element)
-            | Self::LongPressOn(element)
-            | Self::AssertVisible(element)
-            | Self::AssertNotVisible(element)
-            | Self::CopyTextFrom(element) => element.optional,
-            Self::ExtendedWaitUntil(wait) => wait.optional,
-            Self::ScrollUntilVisible(scroll) => scroll.optional.or(scroll.element.0.optional),
-            Self::InputText(_)
-            | Self::EraseText(_)
-            | Self::PasteText
-            | Self::SetClipboard(_)
-            | Self::PressKey(_)
-            | Self::Back
-            | Self::HideKeyboard
-            | Self::LaunchApp(_)
-            | Self::StopApp(_)
-            | Self::ClearState(_)
-            | Self::OpenLink(_)
-            | Self::Scroll
-            | Self::Swipe(_)
-            | Self::WaitForAnimationToEnd(_)
-            | Self::SetAirplaneMode(_)
-            | Self::SetOrientation(_) => None,
-        };
-        optional.unwrap_or(false)
-    }
-}
-
 async fn carry_out(command: MaestroCommand, call: &Call<'_>) -> Result<Answer, ToolError> {
     let platform = call.session.platform();
     match command {
-        MaestroCommand::TapOn(element) => tap_on(&element, Touch::Tap, call).await,
-        MaestroCommand::LongPressOn(element) => tap_on(&element, Touch::Hold, call).await,
+        MaestroCommand::TapOn(element) => tap_on(&element.0, Touch::Tap, call).await,
+        MaestroCommand::LongPressOn(element) => tap_on(&element.0, Touch::Hold, call).await,
         MaestroCommand::AssertVisible(element) => {
-            let wanted = element.wanted(platform)?;
+            let wanted = element.0.wanted(platform)?;
             expect_visible(Watch::new(call, ELEMENT_TIMEOUT), &wanted).await
         }
         MaestroCommand::AssertNotVisible(element) => {
-            expect_gone(&element.wanted(platform)?, ELEMENT_TIMEOUT, call).await
+            expect_gone(&element.0.wanted(platform)?, ELEMENT_TIMEOUT, call).await
         }
         MaestroCommand::ExtendedWaitUntil(wait) => wait_until(&wait, call).await,
-        MaestroCommand::CopyTextFrom(element) => copy_text(&element, call).await,
-        MaestroCommand::InputText(text) => type_text(call, text, false).await,
-        MaestroCommand::EraseText(count) => input(InputCommand::Erase(count), call).await,
-        MaestroCommand::PasteText => input(InputCommand::Paste, call).await,
-        MaestroCommand::SetClipboard(text) => input(InputCommand::SetClipboard(text), call).await,
-        MaestroCommand::PressKey(key) => press(call, key).await,
-        MaestroCommand::Back => back(call).await,
-        MaestroCommand::HideKeyboard => input(InputCommand::HideKeyboard, call).await,
-        MaestroCommand::LaunchApp(options) => launch_app(options, call).await,
-        MaestroCommand::StopApp(id) => app(AppCommand::Stop(app_id(id, call)?), call).await,
-        MaestroCommand::ClearState(id) => app(AppCommand::Clear(app_id(id, call)?), call).await,
-        MaestroCommand::OpenLink(link) => open_url(call, &link).await,
-        MaestroCommand::Scroll => act::swipe(call, Direction::Up, None, SWIPE_TIME).await,
+        MaestroCommand::CopyTextFrom(element) => copy_text(&element.0, call).await,
+        MaestroCommand::InputText(text) => type_text(call, text.0.text, false).await,
+        MaestroCommand::EraseText(erase) => {
+            let count = erase.and_then(|erase| erase.0.characters_to_erase);
+            input(call, InputCommand::Erase(count)).await
+        }
+        MaestroCommand::PasteText(None | Some(Nothing {})) => {
+            input(call, InputCommand::Paste).await
+        }
+        MaestroCommand::SetClipboard(text) => {
+            input(call, InputCommand::SetClipboard(text.0.text)).await
+        }
+        MaestroCommand::PressKey(key) => press(call, key.0).await,
+        MaestroCommand::Back(None | Some(Nothing {})) => back(call).await,
+        MaestroCommand::HideKeyboard(None | Some(Nothing {})) => {
+            input(call, InputCommand::HideKeyboard).await
+        }
+        MaestroCommand::LaunchApp(options) => launch_app(options.0, call).await,
+        MaestroCommand::StopApp(stopped) => {
+            app(call, AppCommand::Stop(app_id(stopped.0.app_id, call)?)).await
+        }
+        MaestroCommand::ClearState(cleared) => {
+            app(call, AppCommand::Clear(app_id(cleared.0.app_id, call)?)).await
+        }
+        MaestroCommand::OpenLink(link) => open_url(call, &link.0.link).await,
+        MaestroCommand::Scroll(None | Some(Nothing {})) => {
+            act::swipe(call, Direction::Up, None, SWIPE_TIME).await
+        }
         MaestroCommand::ScrollUntilVisible(scroll) => scroll_until(&scroll, call).await,
         MaestroCommand::Swipe(way) => swipe(*way, call).await,
-        MaestroCommand::WaitForAnimationToEnd(timeout) => {
+        MaestroCommand::WaitForAnimationToEnd(wait) => {
+            let timeout = wait.and_then(|wait| wait.timeout);
             let limit = timeout.map_or(ANIMATION_TIMEOUT, Duration::from_millis);
             let mut watch = Watch::new(call, limit);
             match watch.until_still(ANIMATION_END_GRACE).await? {
@@ -124,22 +112,14 @@ async fn carry_out(command: MaestroCommand, call: &Call<'_>) -> Result<Answer, T
             }
         }
         MaestroCommand::SetAirplaneMode(mode) => {
-            let connected = matches!(mode, AirplaneMode::Disabled);
-            app(AppCommand::Network { connected }, call).await
+            let connected = matches!(mode.0, AirplaneMode::Disabled);
+            app(call, AppCommand::Network { connected }).await
         }
         MaestroCommand::SetOrientation(orientation) => {
-            let landscape = matches!(orientation, Orientation::LandscapeLeft);
-            app(AppCommand::Rotate { landscape }, call).await
+            let landscape = matches!(orientation.0, Orientation::LandscapeLeft);
+            app(call, AppCommand::Rotate { landscape }).await
         }
     }
-}
-
-async fn input(command: InputCommand, call: &Call<'_>) -> Result<Answer, ToolError> {
-    call.act(Command::Input(command)).await
-}
-
-async fn app(command: AppCommand, call: &Call<'_>) -> Result<Answer, ToolError> {
-    call.act(Command::App(command)).await
 }
 
 async fn tap_on(element: &Element, how: Touch, call: &Call<'_>) -> Result<Answer, ToolError> {
@@ -200,7 +180,7 @@ async fn copy_text(element: &Element, call: &Call<'_>) -> Result<Answer, ToolErr
             found.describe()
         )));
     };
-    let done = input(InputCommand::SetClipboard(text), call).await?;
+    let done = input(call, InputCommand::SetClipboard(text)).await?;
     Ok(found.into_answer(done))
 }
 
