@@ -403,7 +403,7 @@ fn every_misspelled_name_is_told_at_once_by_check_and_by_a_run_that_starts_nothi
         ("a.trail.yaml:7:29", "unknown role `lnik`", "link"),
         ("a.trail.yaml:8:32", "unknown key `Entr`", "Enter"),
         ("a.trail.yaml:10:32", "unknown value `ENTR`", "ENTER"),
-        ("a.trail.yaml:12:40", "unknown value `Entr`", "Enter"),
+        ("a.trail.yaml:12:52", "unknown value `Entr`", "Enter"),
         ("b.trail.yaml:", "", ""),
     ] {
         for said in [&checked, &ran] {
