@@ -1,7 +1,7 @@
 //! One device's state: what is installed, what runs, what the screen shows, what a touch does.
 //!
-//! Pure: no sockets, no tasks, no clock of its own. Every method that depends on time takes `now`,
-//! the time since the device was made, which must not run backwards.
+//! Pure: no sockets, no tasks, no clock of its own. [`World::advance`] tells it the time since
+//! the device was made, which must not run backwards.
 
 mod app_event;
 mod apps;
@@ -150,6 +150,11 @@ impl World {
         }
     }
 
+    /// The time since the device was made, as it was told last.
+    pub const fn now(&self) -> Duration {
+        self.now
+    }
+
     /// When something happens next without anybody touching the device.
     pub fn next_due(&self) -> Option<Duration> {
         let starting = self.running.values().map(|run| run.ready_at);
@@ -165,8 +170,7 @@ impl World {
     }
 
     /// Since when nothing has moved; `None` while something does, or always will.
-    pub fn quiet_since(&mut self, now: Duration) -> Option<Duration> {
-        self.advance(now);
+    pub fn quiet_since(&mut self) -> Option<Duration> {
         let busy = self.pending.iter().any(|p| p.busy)
             || self.moving_until > self.now
             || self.starting()
@@ -185,8 +189,7 @@ impl World {
     }
 
     /// Turns the device.
-    pub fn rotate(&mut self, rotation: Rotation, now: Duration) {
-        self.advance(now);
+    pub fn rotate(&mut self, rotation: Rotation) {
         if self.rotation != rotation {
             self.rotation = rotation;
             self.moved();
@@ -199,8 +202,7 @@ impl World {
     }
 
     /// Lights the screen or darkens it.
-    pub fn set_display(&mut self, display: Display, now: Duration) {
-        self.advance(now);
+    pub fn set_display(&mut self, display: Display) {
         if self.display != display {
             self.display = display;
             self.changed();
@@ -213,8 +215,7 @@ impl World {
     }
 
     /// Has apps drawn bright or dark.
-    pub fn set_theme(&mut self, theme: Theme, now: Duration) {
-        self.advance(now);
+    pub fn set_theme(&mut self, theme: Theme) {
         if self.theme != theme {
             self.theme = theme;
             self.moved();

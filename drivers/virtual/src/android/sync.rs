@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
+use crate::android::Android;
 use crate::android::blobs::BlobWriter;
 use crate::android::files::{
     DIRECTORY, Errno, FinalLink, LINK, MAX_PATH, Meta, REGULAR, TYPE_BITS, parent_of,
 };
 use crate::android::stream::{Closed, Stream};
-use crate::android::{Android, lock};
 use crate::faults::{Event, Fault};
 
 /// The most bytes of one DATA message.
@@ -112,7 +112,7 @@ impl Session {
     }
 
     fn look(&self, path: &str, last: FinalLink) -> Result<(String, Meta), Errno> {
-        let files = lock(&self.android.files);
+        let files = self.android.files.lock();
         let real = files.resolve("/", path, last)?;
         let meta = files.meta(&real).ok_or(Errno::NoEntry)?;
         Ok((real, meta))
@@ -163,7 +163,7 @@ impl Session {
         let Ok((real, meta)) = self.look(path, FinalLink::Follow) else {
             return Vec::new();
         };
-        let files = lock(&self.android.files);
+        let files = self.android.files.lock();
         let Ok(names) = files.list(&real, &self.android.who()) else {
             return Vec::new();
         };
@@ -182,7 +182,7 @@ impl Session {
         }
         let who = self.android.who();
         let content = self.look(path, FinalLink::Follow).and_then(|(real, _)| {
-            let content = lock(&self.android.files).content(&real, &who)?;
+            let content = self.android.files.lock().content(&real, &who)?;
             Ok((real, content))
         });
         match content {
@@ -267,7 +267,7 @@ impl Session {
 
     fn store(&self, path: &str, mode: u32, mtime: i64, writer: BlobWriter) -> Result<(), String> {
         let who = self.android.who();
-        let mut files = lock(&self.android.files);
+        let mut files = self.android.files.lock();
         let real = (files.resolve("/", path, FinalLink::Keep)).map_err(|e| e.to_string())?;
         // A file or link that is there makes room; of two links the old one stays. What cannot be
         // removed is written to.

@@ -21,7 +21,7 @@ impl Device {
         if self.swallows(words).await {
             return TouchOutcome::Nothing;
         }
-        self.world(|world, now| world.gesture(gesture, now))
+        self.world(|world| world.gesture(gesture))
     }
 
     /// Follows one movement of a finger.
@@ -33,7 +33,7 @@ impl Device {
         if self.swallows(words).await {
             return None;
         }
-        self.world(|world, now| world.pointer(movement, now))
+        self.world(|world| world.pointer(movement))
     }
 
     /// Types into the field with the focus; false when there is none.
@@ -41,14 +41,14 @@ impl Device {
         if self.swallows(|| format!("text {text}")).await {
             return true;
         }
-        self.world(|world, now| world.type_text(text, now))
+        self.world(|world| world.type_text(text))
     }
 
     /// Presses a key.
     pub async fn press(&self, key: Key) {
         let words = || format!("key {key:?}").to_lowercase();
         if !self.swallows(words).await {
-            self.world(|world, now| world.key(key, now));
+            self.world(|world| world.key(key));
         }
     }
 
@@ -66,17 +66,17 @@ impl Device {
             }
         }
         if ignored {
-            return self.world(|world, now| {
+            return self.world(|world| {
                 world
                     .installed_app(id)
                     .ok_or_else(|| NotInstalled(id.clone()))?;
                 Ok(Launched {
                     kind: crate::world::LaunchKind::Cold,
-                    ready_at: now,
+                    ready_at: world.now(),
                 })
             });
         }
-        self.world(|world, now| world.launch(id, now))
+        self.world(|world| world.launch(id))
     }
 
     /// Whether a fault keeps a touch or key from having an effect.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::Inner;
+use super::Lockdown;
 use super::channel::{Channel, handshake};
-use super::pairing::HostId;
+use super::pairing::{HostId, tls};
 use crate::usbmux::frame::FrameError;
 use crate::usbmux::{BoxStream, DevicePort};
 
@@ -19,43 +19,6 @@ const FIRST_PORT: u16 = 49_152;
 pub(super) const NAME: &str = "com.apple.mobile.installation_proxy";
 /// How many started services may wait for their client; the oldest goes first.
 const MAX_WAITING: usize = 256;
-
-/// An installed app, as installation_proxy lists it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InstalledApp {
-    /// `com.example.shop`.
-    pub bundle_id: String,
-    /// What stands under its icon.
-    pub name: String,
-    /// `2.4.1`.
-    pub version: String,
-    /// Whether it came with the system.
-    pub origin: Origin,
-}
-
-/// Where an app came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// Part of iOS.
-    System,
-    /// Installed by someone.
-    User,
-}
-
-/// What lockdownd cannot know beforehand: the apps on a phone, and how its battery is.
-pub trait Inventory: Send + Sync {
-    /// Charge of the battery in percent.
-    fn battery_percent(&self) -> u8;
-
-    /// What is installed.
-    fn apps(&self) -> Vec<InstalledApp>;
-
-    /// Removes an app that somebody installed; `false` when there is none of that id.
-    fn uninstall(&self, bundle_id: &str) -> bool;
-
-    /// Notes what a host asked for that is not there.
-    fn note_unhandled(&self, request: &str);
-}
 
 /// The ports of services that wait for a client.
 #[derive(Default)]
@@ -91,20 +54,20 @@ impl Ports {
 }
 
 /// Serves the one client of a started service.
-pub(super) async fn serve(phone: Arc<Inner>, host: HostId, stream: BoxStream) {
+pub(super) async fn serve(phone: Arc<Lockdown>, host: HostId, stream: BoxStream) {
     if let Err(error) = talk(&phone, &host, stream).await {
         tracing::debug!(%error, "a service's client was dropped");
     }
 }
 
-async fn talk(phone: &Inner, host: &HostId, stream: BoxStream) -> Result<(), FrameError> {
+async fn talk(phone: &Lockdown, host: &HostId, stream: BoxStream) -> Result<(), FrameError> {
     // The host may have been forgotten since; a phone closes the connection then.
     let Some(pairing) = phone.pairings.get(host) else {
         return Ok(());
     };
-    let stream = handshake(stream, phone.identity.tls(&pairing)).await?;
+    let stream = handshake(stream, tls(&pairing)).await?;
     let channel = Channel::Secure(Box::new(stream));
-    installation_proxy::serve(channel, phone.inventory.as_ref()).await
+    installation_proxy::serve(channel, &phone.device).await
 }
 
 #[cfg(test)]

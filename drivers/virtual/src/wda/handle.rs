@@ -21,7 +21,7 @@ use super::error::{ErrorKind, WdaError};
 use super::request::Arguments;
 use super::route::{Found, recorded};
 use super::session::Session;
-use super::{Inner, State, source};
+use super::{State, Wda, source};
 use crate::device::Device;
 use crate::faults::Fault;
 use crate::world::{Display, World};
@@ -34,7 +34,7 @@ type Done = Result<(), WdaError>;
 
 /// One command, with everything it works on.
 pub(crate) struct Handler<'a> {
-    inner: &'a Inner,
+    wda: &'a Wda,
     state: &'a mut State,
     found: Found,
     arguments: Arguments,
@@ -45,13 +45,13 @@ pub(crate) struct Handler<'a> {
 impl<'a> Handler<'a> {
     /// A command that was asked for with these arguments.
     pub(crate) fn new(
-        inner: &'a Inner,
+        wda: &'a Wda,
         state: &'a mut State,
         found: Found,
         arguments: Arguments,
     ) -> Self {
         Self {
-            inner,
+            wda,
             state,
             found,
             arguments,
@@ -94,7 +94,7 @@ impl<'a> Handler<'a> {
             "set_pasteboard" => self.set_pasteboard()?,
             "set_simulated_location" => self.set_simulated_location()?,
             "set_value" => self.set_value().await?,
-            "shutdown" => self.inner.stop_after_answer(),
+            "shutdown" => self.wda.stop_after_answer(),
             "swipe" => self.swipe().await?,
             "tap" => self.tap(1).await?,
             "touch_and_hold" => self.touch_and_hold().await?,
@@ -125,9 +125,7 @@ impl<'a> Handler<'a> {
             "find_elements" => self.find_elements().await?,
             "get_pasteboard" => self.get_pasteboard()?,
             "get_simulated_location" => self.get_simulated_location(),
-            "locked" => self
-                .world(|world, _| world.display() == Display::Off)
-                .into(),
+            "locked" => self.world(|world| world.display() == Display::Off).into(),
             "named_attribute" => {
                 let name = self.found.name.take().unwrap_or_default();
                 self.attribute(&name).await?
@@ -160,10 +158,10 @@ impl<'a> Handler<'a> {
     }
 
     fn device(&self) -> &Device {
-        &self.inner.device
+        &self.wda.device
     }
 
-    fn world<R>(&self, act: impl FnOnce(&mut World, Duration) -> R) -> R {
+    fn world<R>(&self, act: impl FnOnce(&mut World) -> R) -> R {
         self.device().world(act)
     }
 
@@ -181,7 +179,7 @@ impl<'a> Handler<'a> {
 
     /// Lets the time of a gesture pass; a fast phone's fingers take none.
     async fn spend(&self, time: Duration) {
-        if !self.inner.hurries() {
+        if !self.wda.hurries() {
             self.device().sleep(time.min(MAX_WAIT_TIME)).await;
         }
     }

@@ -1,7 +1,6 @@
 //! How a device is set up: size and density of its screen, size of its text, languages of apps.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use crate::app::AppId;
 use crate::shape::Shape;
@@ -90,8 +89,7 @@ impl World {
     }
 
     /// Lays out for another size than the panel's; false when no screen has that.
-    pub fn set_size(&mut self, size: Option<(u32, u32)>, now: Duration) -> bool {
-        self.advance(now);
+    pub fn set_size(&mut self, size: Option<(u32, u32)>) -> bool {
         let is_size = |(width, height)| PIXELS.contains(&width) && PIXELS.contains(&height);
         if !size.is_none_or(is_size) {
             return false;
@@ -109,8 +107,7 @@ impl World {
     }
 
     /// Lays out for another density than the panel's; false when no screen has that.
-    pub fn set_density(&mut self, density: Option<u32>, now: Duration) -> bool {
-        self.advance(now);
+    pub fn set_density(&mut self, density: Option<u32>) -> bool {
         if !density.is_none_or(|density| DENSITIES.contains(&density)) {
             return false;
         }
@@ -126,8 +123,7 @@ impl World {
     }
 
     /// Makes text larger or smaller; what is no size for text counts as 1.
-    pub fn set_font_scale(&mut self, scale: f64, now: Duration) {
-        self.advance(now);
+    pub fn set_font_scale(&mut self, scale: f64) {
         let scale = Some(scale).filter(|scale| FONT_SCALES.contains(scale));
         self.configuration.font_scale = scale.unwrap_or(1.0);
         self.moved();
@@ -139,8 +135,7 @@ impl World {
     }
 
     /// Chooses a language for an app, whether it runs or not; false when it is not there.
-    pub fn set_app_locale(&mut self, id: &AppId, locale: Option<&str>, now: Duration) -> bool {
-        self.advance(now);
+    pub fn set_app_locale(&mut self, id: &AppId, locale: Option<&str>) -> bool {
         if !self.installed.contains_key(id) {
             return false;
         }
@@ -149,13 +144,12 @@ impl World {
             Some(locale) => locales.insert(id.clone(), locale.to_owned()),
             None => locales.remove(id),
         };
-        self.set_language(id, locale.map(str::to_owned), now);
+        self.set_language(id, locale.map(str::to_owned));
         true
     }
 
     /// Has an app that runs speak a language until it ends, as a launch argument does.
-    pub fn set_language(&mut self, id: &AppId, language: Option<String>, now: Duration) {
-        self.advance(now);
+    pub fn set_language(&mut self, id: &AppId, language: Option<String>) {
         if let Some(run) = self.running.get_mut(id) {
             run.language = language;
             self.moved();

@@ -1,8 +1,6 @@
 //! Dialogs: of the app file, of the system that asks for a permission, of an app that broke, and
 //! those a fault puts on top.
 
-use std::time::Duration;
-
 use crate::app::{AppId, Ask, Permission, Rules};
 use crate::geometry::Rect;
 use crate::shape::Platform;
@@ -78,8 +76,7 @@ impl World {
     }
 
     /// Gives the topmost dialog its answer number `index`; false when there is none such.
-    pub fn answer(&mut self, index: usize, now: Duration) -> bool {
-        self.advance(now);
+    pub fn answer(&mut self, index: usize) -> bool {
         let Some(view) = self.dialog() else {
             return false;
         };
@@ -102,14 +99,13 @@ impl World {
                 }
                 self.carry_out(&app, &ask.deny, None);
             }
-            Answer::Stop(app) => self.stop(&app, self.now),
+            Answer::Stop(app) => self.stop(&app),
         }
         true
     }
 
     /// Puts a dialog of the system on top.
-    pub fn show_system_dialog(&mut self, dialog: OpenDialog, now: Duration) {
-        self.advance(now);
+    pub fn show_system_dialog(&mut self, dialog: OpenDialog) {
         if let OpenDialog::Hangs(app) = &dialog {
             let app = app.clone();
             self.app_events.push(AppEvent::Hung { app });

@@ -173,7 +173,7 @@ impl World {
                 }
                 None => String::new(),
             };
-            self.open(&url, self.now);
+            self.open(&url);
         }
         if let Some(name) = &rule.launch {
             let found = self
@@ -181,14 +181,14 @@ impl World {
                 .find(|a| a.name == *name || a.id.as_str() == name);
             if let Some(found) = found {
                 // It was found among the installed a line above.
-                let _ = self.launch(&found.id, self.now);
+                let _ = self.launch(&found.id);
             }
         }
         if rule.exit {
             self.go_home();
         }
         if rule.crash {
-            self.crash(app, self.now);
+            self.crash(app);
         }
         self.changed();
     }

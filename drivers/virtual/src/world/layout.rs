@@ -29,8 +29,7 @@ pub(super) struct WindowLayout<'a> {
 
 impl World {
     /// What can be seen now.
-    pub fn snapshot(&mut self, now: std::time::Duration) -> Snapshot {
-        self.advance(now);
+    pub fn snapshot(&mut self) -> Snapshot {
         Snapshot {
             platform: self.shape.platform,
             width: self.width(),

@@ -1,7 +1,5 @@
 //! Scrolling: by a finger, and to a node.
 
-use std::time::Duration;
-
 use crate::geometry::{Point, Rect};
 use crate::world::World;
 use crate::world::snapshot::{Node, NodeKey, WindowKind};
@@ -30,8 +28,7 @@ impl World {
     }
 
     /// Scrolls the node by `by`, as an accessibility action does; false when it cannot.
-    pub fn scroll_by(&mut self, key: NodeKey, by: f64, now: Duration) -> bool {
-        self.advance(now);
+    pub fn scroll_by(&mut self, key: NodeKey, by: f64) -> bool {
         let scrolled = (self.lay_out().iter())
             .flat_map(|l| &l.window.nodes)
             .find(|n| n.key == key)
@@ -46,8 +43,7 @@ impl World {
     }
 
     /// Scrolls until the node is seen as a whole; false when it is not there.
-    pub fn scroll_into_view(&mut self, key: NodeKey, now: Duration) -> bool {
-        self.advance(now);
+    pub fn scroll_into_view(&mut self, key: NodeKey) -> bool {
         self.bring_into_view(key)
     }
 

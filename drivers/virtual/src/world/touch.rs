@@ -1,7 +1,5 @@
 //! What a touch does.
 
-use std::time::Duration;
-
 use crate::app::{AppId, Role, Rules, Value};
 use crate::geometry::Point;
 use crate::shape::Platform;
@@ -49,15 +47,13 @@ struct TouchedElement {
 
 impl World {
     /// Follows one movement of a finger; what it touched when the movement ended a gesture.
-    pub fn pointer(&mut self, movement: Pointer, now: Duration) -> Option<TouchOutcome> {
-        self.advance(now);
+    pub fn pointer(&mut self, movement: Pointer) -> Option<TouchOutcome> {
         let gesture = self.finger.follow(movement, self.now)?;
-        Some(self.gesture(gesture, now))
+        Some(self.gesture(gesture))
     }
 
     /// Touches the screen; points are dp or pt as the device is held.
-    pub fn gesture(&mut self, gesture: Gesture, now: Duration) -> TouchOutcome {
-        self.advance(now);
+    pub fn gesture(&mut self, gesture: Gesture) -> TouchOutcome {
         if self.display == Display::Off {
             return TouchOutcome::Nothing;
         }
@@ -80,11 +76,11 @@ impl World {
         };
         match (hit.act, self.front.clone()) {
             (Act::Answer(index), _) => {
-                self.answer(index, self.now);
+                self.answer(index);
             }
             (Act::Icon(app), None) => {
                 // An icon is there only for what is installed.
-                let _ = self.launch(&app, self.now);
+                let _ = self.launch(&app);
             }
             (_, None) | (Act::Icon(_), Some(_)) => {}
             (Act::Back, Some(app)) => self.go_back(&app),
@@ -135,11 +131,11 @@ impl World {
     fn press_cap(&mut self, cap: Cap) {
         match cap {
             Cap::Types(c) => {
-                self.type_text(&c.to_string(), self.now);
+                self.type_text(&c.to_string());
             }
-            Cap::Presses(key) => self.key(key, self.now),
+            Cap::Presses(key) => self.key(key),
             Cap::Hides => {
-                self.hide_keyboard(self.now);
+                self.hide_keyboard();
             }
         }
     }

@@ -1,7 +1,5 @@
 //! Text and keys.
 
-use std::time::Duration;
-
 use crate::app::{AppId, Rules, Value};
 use crate::shape::Platform;
 use crate::world::effects::OwnedRow;
@@ -69,8 +67,7 @@ impl World {
     }
 
     /// Sends the keyboard away; false when it was not up.
-    pub fn hide_keyboard(&mut self, now: Duration) -> bool {
-        self.advance(now);
+    pub fn hide_keyboard(&mut self) -> bool {
         if !self.keyboard_shown() {
             return false;
         }
@@ -88,15 +85,13 @@ impl World {
     }
 
     /// The keyboard comes up although nobody asked for it.
-    pub fn force_keyboard(&mut self, now: Duration) {
-        self.advance(now);
+    pub fn force_keyboard(&mut self) {
         self.keyboard_forced = true;
         self.moved();
     }
 
     /// Types into the field with the focus; false when there is none.
-    pub fn type_text(&mut self, text: &str, now: Duration) -> bool {
-        self.advance(now);
+    pub fn type_text(&mut self, text: &str) -> bool {
         let Some(field) = self.field() else {
             return false;
         };
@@ -110,16 +105,15 @@ impl World {
             }
         });
         for line in lines {
-            self.key(Key::Enter, now);
-            self.type_text(line, now);
+            self.key(Key::Enter);
+            self.type_text(line);
         }
         true
     }
 
     /// Gives the field with that key a new text, as an accessibility action does: without
     /// touching the focus. False when it is no field.
-    pub fn set_text(&mut self, key: NodeKey, text: &str, now: Duration) -> bool {
-        self.advance(now);
+    pub fn set_text(&mut self, key: NodeKey, text: &str) -> bool {
         let Some(field) = self.field_with(|k| k == key) else {
             return false;
         };
@@ -128,8 +122,7 @@ impl World {
     }
 
     /// Presses a key.
-    pub fn key(&mut self, key: Key, now: Duration) {
-        self.advance(now);
+    pub fn key(&mut self, key: Key) {
         match key {
             Key::Home => self.go_home(),
             Key::Back => self.back(),
@@ -138,13 +131,13 @@ impl World {
                     Display::On => Display::Off,
                     Display::Off => Display::On,
                 };
-                self.set_display(other, now);
+                self.set_display(other);
             }
-            Key::Wake => self.set_display(Display::On, now),
-            Key::Sleep => self.set_display(Display::Off, now),
+            Key::Wake => self.set_display(Display::On),
+            Key::Sleep => self.set_display(Display::Off),
             Key::Escape => {
                 if !self.cancel_dialog() {
-                    self.hide_keyboard(now);
+                    self.hide_keyboard();
                 }
             }
             Key::Enter
@@ -165,7 +158,7 @@ impl World {
     fn key_in_field(&mut self, key: Key, field: &Field) {
         match key {
             Key::Enter if !field.submit.is_empty() => {
-                self.hide_keyboard(self.now);
+                self.hide_keyboard();
                 self.carry_out(&field.app, &field.submit, field.row.as_ref());
             }
             Key::Enter | Key::Tab => self.next_field(field),
@@ -202,7 +195,7 @@ impl World {
     }
 
     fn back(&mut self) {
-        if self.display == Display::Off || self.hide_keyboard(self.now) {
+        if self.display == Display::Off || self.hide_keyboard() {
             return;
         }
         if self.top_dialog().is_some() {
@@ -227,7 +220,7 @@ impl World {
         match next {
             Some(key) => self.focus(&field.app.clone(), key),
             None => {
-                self.hide_keyboard(self.now);
+                self.hide_keyboard();
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use packtrain_virtual::android::{Address, ChecksumMode, Limits, Packet};
+use packtrain_virtual::android::{ChecksumMode, Limits, Packet};
 use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions, Listen};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -27,10 +27,9 @@ pub struct Host {
 
 impl Host {
     async fn connect(phone: &AndroidHandle) -> Self {
-        let Address::Tcp(address) = phone.address() else {
-            panic!("a TCP address");
-        };
-        let socket = TcpStream::connect(address).await.expect("connected");
+        let socket = TcpStream::connect(phone.address())
+            .await
+            .expect("connected");
         socket.set_nodelay(true).expect("set");
         Self { socket }
     }

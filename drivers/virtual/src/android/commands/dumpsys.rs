@@ -14,7 +14,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
         (Some("meminfo"), Some(name)) => {
             let id = AppId::from(name);
             let device = call.shell.android.device();
-            let app = device.world(|world, _| world.installed_app(&id));
+            let app = device.world(|world| world.installed_app(&id));
             let Some(pid) = app.and_then(|app| app.pid) else {
                 return call.say(format!("No process found for: {name}\n")).await;
             };
@@ -40,7 +40,7 @@ pub(super) async fn package(call: &mut Call<'_>, name: &str) -> CommandResult {
     let id = AppId::from(name);
     let android = call.android();
     let device = android.device();
-    let Some(app) = device.world(|world, _| world.installed_app(&id)) else {
+    let Some(app) = device.world(|world| world.installed_app(&id)) else {
         let text = format!("Dexopt state:\n  Unable to find package: {name}\n");
         return call.say(text).await;
     };

@@ -129,7 +129,7 @@ pub(super) async fn run_as(call: &mut Call<'_>) -> CommandResult {
     };
     let id = package.into();
     let device = call.shell.android.device();
-    match device.world(|world, _| world.installed_app(&id)) {
+    match device.world(|world| world.installed_app(&id)) {
         None => return call.fail(format!("unknown package: {package}"), 1).await,
         Some(app) if app.system => {
             let message = format!("package not debuggable: {package}");

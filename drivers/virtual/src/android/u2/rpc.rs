@@ -126,11 +126,9 @@ impl Server {
                 use base64::Engine as _;
                 Ok(base64::engine::general_purpose::STANDARD.encode(png).into())
             }
-            ("getClipboard", []) => {
-                Ok(device.world(|world, _| world.clipboard().to_owned()).into())
-            }
+            ("getClipboard", []) => Ok(device.world(|world| world.clipboard().to_owned()).into()),
             ("setClipboard", [_, Value::String(text)]) => {
-                device.world(|world, _| world.set_clipboard(text));
+                device.world(|world| world.set_clipboard(text));
                 Ok(Value::Null)
             }
             ("pasteClipboard", []) => {
@@ -152,7 +150,7 @@ impl Server {
                     Some('u') => Rotation::UpsideDown,
                     _ => Rotation::Upright,
                 };
-                device.world(|world, now| world.rotate(rotation, now));
+                device.world(|world| world.rotate(rotation));
                 Ok(Value::Null)
             }
             // It never waits by itself, which is all that a client can set.
@@ -250,15 +248,13 @@ impl Server {
         let (all, index) = self.one(selector)?;
         let key = index.of(&all).key;
         let device = self.android.device();
-        Ok(device
-            .world(|world, now| world.set_text(key, text, now))
-            .into())
+        Ok(device.world(|world| world.set_text(key, text)).into())
     }
 
     async fn wait_for<R>(
         &self,
         ms: &Value,
-        look: impl FnMut(&mut World, Duration) -> Option<R>,
+        look: impl FnMut(&mut World) -> Option<R>,
     ) -> Option<R> {
         let device = self.android.device();
         let ms = ms.as_f64().unwrap_or(0.0).clamp(0.0, MAX_WAIT_MS as f64);
@@ -270,8 +266,8 @@ impl Server {
         let selector = Selector::of(selector).ok_or(CallError::NoMethod)?;
         let scale = self.android.device().screen().scale;
         let seen = self
-            .wait_for(ms, |world, now| {
-                let all = trees(&world.snapshot(now), scale);
+            .wait_for(ms, |world| {
+                let all = trees(&world.snapshot(), scale);
                 (selector.find(&all).is_empty() != exists).then_some(())
             })
             .await;

@@ -246,15 +246,13 @@ impl Server {
         let (key, height) = self.scroller(selector)?;
         let by = direction * height * SHARE;
         let device = self.android.device();
-        Ok(device
-            .world(|world, now| world.scroll_by(key, by, now))
-            .into())
+        Ok(device.world(|world| world.scroll_by(key, by)).into())
     }
 
     async fn scroll_all(&self, selector: &Value, direction: f64) -> CallResult {
         let (key, _) = self.scroller(selector)?;
         let device = self.android.device();
-        device.world(|world, now| world.scroll_by(key, direction * 1e9, now));
+        device.world(|world| world.scroll_by(key, direction * 1e9));
         Ok(true.into())
     }
 
@@ -265,12 +263,12 @@ impl Server {
         if there() {
             return Ok(true.into());
         }
-        device.world(|world, now| world.scroll_by(key, -1e9, now));
+        device.world(|world| world.scroll_by(key, -1e9));
         loop {
             if there() {
                 return Ok(true.into());
             }
-            let moved = device.world(|world, now| world.scroll_by(key, height * SHARE, now));
+            let moved = device.world(|world| world.scroll_by(key, height * SHARE));
             if !moved {
                 return Ok(false.into());
             }

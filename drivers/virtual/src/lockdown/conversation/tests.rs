@@ -16,25 +16,23 @@ use tokio_rustls::rustls::{
 };
 
 use super::*;
-use crate::lockdown::Lockdown;
 use crate::lockdown::channel::{read, write};
 use crate::lockdown::tests::lockdown;
 use crate::plist;
 use crate::usbmux::{DevicePort, Stream, SystemBuid};
 
 /// A phone and the pair record of a host it trusts.
-fn phone() -> (Lockdown, Dictionary) {
+fn phone() -> (Arc<Lockdown>, Dictionary) {
     let lockdown = lockdown();
-    let udid = lockdown.inner.facts.udid.clone();
-    let record = lockdown.pair_with(&udid, &SystemBuid("host".to_owned()));
+    let record = lockdown.pair_with(&SystemBuid("host".to_owned()));
     (lockdown, plist::read_dictionary(&record).unwrap())
 }
 
-fn connect(phone: &Lockdown) -> DuplexStream {
+fn connect(phone: &Arc<Lockdown>) -> DuplexStream {
     connect_to(phone, crate::lockdown::PORT)
 }
 
-fn connect_to(phone: &Lockdown, port: DevicePort) -> DuplexStream {
+fn connect_to(phone: &Arc<Lockdown>, port: DevicePort) -> DuplexStream {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let service = phone.open(port, None).unwrap();
     tokio::spawn(service(Box::new(far)));
@@ -276,8 +274,7 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            // Making certificates is what takes time, and they are not what this is about.
-            static PHONE: OnceLock<(Lockdown, Dictionary)> = OnceLock::new();
+            static PHONE: OnceLock<(Arc<Lockdown>, Dictionary)> = OnceLock::new();
             let mut stream = connect(&PHONE.get_or_init(phone).0);
             let mut request = request(name);
             request.insert(key.to_owned(), value);

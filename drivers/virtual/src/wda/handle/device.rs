@@ -44,12 +44,12 @@ impl Handler<'_> {
             (0x07, 0x4c) => Key::Delete,
             _ => Key::Other,
         };
-        self.world(|world, now| world.key(key, now));
+        self.world(|world| world.key(key));
     }
 
     pub(super) async fn light(&mut self, display: Display) {
         self.act().await;
-        self.world(|world, now| world.set_display(display, now));
+        self.world(|world| world.set_display(display));
     }
 
     pub(super) fn battery_info(&self) -> Value {
@@ -62,9 +62,9 @@ impl Handler<'_> {
     }
 
     pub(super) fn device_info(&self) -> Result<Value, WdaError> {
-        let dark = self.world(|world, _| world.theme() == Theme::Dark);
+        let dark = self.world(|world| world.theme() == Theme::Dark);
         let mut info = recorded("device_info")?;
-        info["uuid"] = super::uuid(u64::from(self.inner.ordinal), 0x5061_636b).into();
+        info["uuid"] = super::uuid(u64::from(self.device().ordinal()), 0x5061_636b).into();
         info["userInterfaceStyle"] = if dark { "dark" } else { "light" }.into();
         Ok(info)
     }
@@ -80,7 +80,7 @@ impl Handler<'_> {
                 ));
             }
         };
-        self.world(|world, now| world.set_theme(theme, now));
+        self.world(|world| world.set_theme(theme));
         Ok(())
     }
 
@@ -93,13 +93,13 @@ impl Handler<'_> {
             WdaError::invalid_argument("Cannot decode the pasteboard content from base64")
         })?;
         let text = String::from_utf8_lossy(&content);
-        self.world(|world, _| world.set_clipboard(&text));
+        self.world(|world| world.set_clipboard(&text));
         Ok(())
     }
 
     pub(super) fn get_pasteboard(&mut self) -> Result<Value, WdaError> {
         self.is_text()?;
-        let content = self.world(|world, _| world.clipboard().to_owned());
+        let content = self.world(|world| world.clipboard().to_owned());
         Ok(general_purpose::STANDARD.encode(content).into())
     }
 

@@ -100,7 +100,7 @@ impl Handler<'_> {
 
     pub(super) fn window_size(&mut self) -> Result<Value, WdaError> {
         self.active_app()?;
-        let (width, height) = self.world(|world, _| (world.width(), world.height()));
+        let (width, height) = self.world(|world| (world.width(), world.height()));
         Ok(json!({"width": source::number(width), "height": source::number(height)}))
     }
 

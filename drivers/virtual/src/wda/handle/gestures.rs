@@ -88,7 +88,7 @@ impl Handler<'_> {
             .iter()
             .any(|name| self.arguments.get(name).is_some());
         let (middle, w, h) = if from_point {
-            let (w, h) = self.world(|world, _| (world.width(), world.height()));
+            let (w, h) = self.world(|world| (world.width(), world.height()));
             (self.point().await?, w, h)
         } else {
             let (tree, at) = self.target().await?;
@@ -150,7 +150,7 @@ impl Handler<'_> {
         let shown = element.is_some_and(|element| element.flags.visible);
         let scrolled = || {
             let node = element.and_then(|element| element.node)?;
-            self.world(|world, now| world.scroll_into_view(node, now));
+            self.world(|world| world.scroll_into_view(node));
             let snapshot = self.device().snapshot();
             snapshot.find(node).map(|(_, node)| node.is_visible())
         };

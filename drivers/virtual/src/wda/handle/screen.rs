@@ -14,7 +14,7 @@ use crate::world::Rotation;
 impl Handler<'_> {
     pub(super) fn screen(&self) -> Value {
         let shape = self.device().shape();
-        let (width, height) = self.world(|world, _| (world.width(), world.height()));
+        let (width, height) = self.world(|world| (world.width(), world.height()));
         json!({
             "screenSize": {"width": number(width), "height": number(height)},
             "statusBarSize": {"width": number(width), "height": number(shape.status_bar)},
@@ -45,7 +45,7 @@ impl Handler<'_> {
 
     pub(super) fn orientation(&self) -> Value {
         // WebDriver knows two ways to hold a phone.
-        let lies = self.world(|world, _| world.rotation().is_landscape());
+        let lies = self.world(|world| world.rotation().is_landscape());
         if lies { "LANDSCAPE" } else { "PORTRAIT" }.into()
     }
 
@@ -58,12 +58,12 @@ impl Handler<'_> {
             // Apps on phones do not follow on their head.
             _ => return Err(WdaError::unknown("Unable To Rotate Device")),
         };
-        self.world(|world, now| world.rotate(rotation, now));
+        self.world(|world| world.rotate(rotation));
         Ok(())
     }
 
     pub(super) fn device_orientation(&self) -> Value {
-        let way = match self.world(|world, _| world.rotation()) {
+        let way = match self.world(|world| world.rotation()) {
             Rotation::Upright => "Portrait",
             Rotation::UpsideDown => "PortraitUpsideDown",
             Rotation::Left => "LandscapeLeft",

@@ -51,7 +51,7 @@ impl Handler<'_> {
         let on = |key: &str| capabilities.get(key).is_none_or(truthy);
         let clears = capabilities.get(CLEAR_APP_DATA).is_some_and(truthy)
             && (capabilities.get("bundleId").and_then(Value::as_str))
-                .is_some_and(|id| self.world(|world, now| world.clear(&id.into(), now)));
+                .is_some_and(|id| self.world(|world| world.clear(&id.into())));
         let tested = self.start_tested(&capabilities).await?;
         self.state.session = Some(Session {
             id: SessionId::rolled(self.device()),
