@@ -12,6 +12,7 @@ mod template;
 mod value;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -155,7 +156,7 @@ pub struct Screen {
     /// Shown in a bar at the top, with a way back when there is one.
     pub title: Option<PlatformText>,
     /// Elements at the right end of the bar.
-    pub bar: Vec<Element>,
+    pub bar: Vec<Arc<Element>>,
     /// Where back leads instead of the screen before: a screen, or `exit`.
     pub back: Option<At<String>>,
     /// Android: the activity class, when it is not the launcher's.
@@ -165,7 +166,7 @@ pub struct Screen {
     /// What happens when the screen is entered.
     pub enter: Rules,
     /// What is on it, from the top.
-    pub elements: Vec<Element>,
+    pub elements: Vec<Arc<Element>>,
 }
 
 /// A dialog above the screen.

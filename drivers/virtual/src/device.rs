@@ -19,8 +19,8 @@ use crate::arrivals::Arrivals;
 use crate::faults::{Event, Fault, FaultRule, FaultState, Faults};
 use crate::latency::{Dice, Latency, VariableDuration};
 use crate::paint::{PaintError, Painter};
-use crate::shape::{Platform, Shape};
-use crate::world::{AppEvent, Catalog, OpenDialog, ScreenMetrics, Snapshot, World, WorldOptions};
+use crate::shape::{Platform, ScreenMetrics, Shape};
+use crate::world::{AppEvent, Catalog, OpenDialog, Snapshot, World, WorldOptions};
 
 /// The most different requests a device remembers that it could not do.
 const MAX_UNHANDLED: usize = 256;

@@ -16,7 +16,7 @@ use crate::faults::{FaultRule, Faults};
 use crate::ios::{Iphone, udid};
 use crate::latency::Latency;
 use crate::paint::{PaintLimits, Painter};
-use crate::shape;
+use crate::shape::{self, Platform};
 use crate::usbmux::Usbmuxd;
 use crate::world::Catalog;
 
@@ -169,12 +169,14 @@ impl Fleet {
         let tasks = TaskTracker::new();
         // Ends what was started when something below fails.
         let guard = shutdown.clone().drop_guard();
-        let device = |serial, index: usize, count, shapes: &'static [shape::Shape]| {
+        let device = |serial, index: usize, count, platform| {
+            let models = shape::models(platform);
+            let shape = models.clone().nth(index % models.count());
             Arc::new(Device::new(DeviceOptions {
                 serial,
                 index,
                 count,
-                shape: &shapes[index % shapes.len()],
+                shape: shape.expect("a remainder is less than what divides"),
                 catalog: catalog.clone(),
                 latency: latency.clone(),
                 faults: faults.clone(),
@@ -186,7 +188,7 @@ impl Fleet {
         let androids: Vec<Arc<Android>> = (0..options.android)
             .map(|index| {
                 let serial = format!("VIRTUAL{index:05}");
-                let device = device(serial, index, options.android, shape::ANDROID);
+                let device = device(serial, index, options.android, Platform::Android);
                 let options = AndroidOptions {
                     auth: options.auth,
                     generation: options.generation,
@@ -212,7 +214,7 @@ impl Fleet {
             }
         };
         let iphones = (0..options.ios).map(|index| {
-            let device = device(udid(index).0, index, options.ios, shape::IOS);
+            let device = device(udid(index).0, index, options.ios, Platform::Ios);
             Iphone::start(device, usbmuxd.clone(), shutdown.clone(), tasks.clone())
         });
         let ios = iphones.collect::<Result<_, _>>();

@@ -132,7 +132,7 @@ mod tests {
             serial: serial.clone(),
             index: 0,
             count: 1,
-            shape: &shape::IOS[1],
+            shape: shape::models(shape::Platform::Ios).nth(1).unwrap(),
             catalog: Arc::new(Catalog::new([]).unwrap()),
             latency: Arc::new(Latency::fast()),
             faults: Arc::new(Faults::default()),

@@ -28,14 +28,12 @@ use std::time::Duration;
 pub use self::app_event::AppEvent;
 pub use self::apps::{AppState, Installed, LaunchKind, Launched, NotInstalled};
 pub use self::catalog::{CHROME, Catalog, LAUNCHER, SETTINGS, SPRINGBOARD};
-pub use self::configuration::ScreenMetrics;
 pub use self::dialogs::{DialogView, OpenDialog};
 pub use self::finger::{Finger, Gesture, Pointer};
 pub use self::pinch::TwoFingers;
 pub use self::snapshot::{
     Flags, Node, NodeKey, NodeRole, Rotation, ScrollPosition, Snapshot, Theme, Window, WindowKind,
 };
-pub use self::touch::TouchOutcome;
 pub use self::typing::Key;
 
 use self::configuration::Configuration;
@@ -130,16 +128,6 @@ impl World {
             world.installed.insert(id, Install::new(app.clone()));
         }
         world
-    }
-
-    /// The body of the device.
-    pub const fn shape(&self) -> &'static Shape {
-        self.shape
-    }
-
-    /// The apps there are.
-    pub const fn catalog(&self) -> &Arc<Catalog> {
-        &self.catalog
     }
 
     /// Lets everything happen that is due by `now`.

@@ -98,7 +98,10 @@ pub(crate) fn virtual_phone(
         model: shape.model.to_owned(),
         version: shape.os_version.to_owned(),
         api: Some(shape.api_level),
-        screen: Size::new(f64::from(shape.width_px), f64::from(shape.height_px)),
+        screen: Size::new(
+            f64::from(shape.screen.width_px),
+            f64::from(shape.screen.height_px),
+        ),
         form: Form::Phone,
     };
     pool.direct_known(device::name(index), DirectAddress::Tcp(phone.address()), profile)

@@ -123,7 +123,7 @@ impl Check<'_> {
             }
         }
         if let Some(Items::These(records)) = &element.items {
-            let values = records.iter().flat_map(BTreeMap::values);
+            let values = records.iter().flat_map(|record| record.values());
             let texts = values.filter_map(|value| match value {
                 Value::Text(text) => Some(text.clone()),
                 _ => None,

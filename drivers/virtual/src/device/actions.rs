@@ -4,13 +4,11 @@ use crate::app::AppId;
 use crate::device::Device;
 use crate::faults::{Event, Fault};
 use crate::geometry::Point;
-use crate::world::{
-    Gesture, Key, Launched, NotInstalled, Pointer, Snapshot, TouchOutcome, WindowKind,
-};
+use crate::world::{Gesture, Key, Launched, NotInstalled, Pointer, Snapshot, WindowKind};
 
 impl Device {
     /// Touches the screen; points are dp or pt as the device is held.
-    pub async fn touch(&self, gesture: Gesture) -> TouchOutcome {
+    pub async fn touch(&self, gesture: Gesture) {
         let (kind, at) = match gesture {
             Gesture::Tap(at) => ("tap", at),
             Gesture::LongPress(at) => ("long_press", at),
@@ -19,21 +17,21 @@ impl Device {
         };
         let words = || format!("{kind} {}", what_is_at(&self.snapshot(), at));
         if self.swallows(words).await {
-            return TouchOutcome::Nothing;
+            return;
         }
         self.world(|world| world.gesture(gesture))
     }
 
     /// Follows one movement of a finger.
-    pub async fn pointer(&self, movement: Pointer) -> Option<TouchOutcome> {
+    pub async fn pointer(&self, movement: Pointer) {
         let words = || match movement {
             Pointer::Down(at) => format!("tap {}", what_is_at(&self.snapshot(), at)),
             Pointer::Move(_) | Pointer::Up | Pointer::Cancel => "move".to_owned(),
         };
         if self.swallows(words).await {
-            return None;
+            return;
         }
-        self.world(|world| world.pointer(movement))
+        self.world(|world| world.pointer(movement));
     }
 
     /// Types into the field with the focus; false when there is none.

@@ -88,9 +88,9 @@ fn own(phone: &Lockdown, domain: Option<&str>) -> Dictionary {
             ("FullyCharged", (percent == 100).into()),
         ]),
         Some("com.apple.mobile.iTunes") => dictionary([
-            ("ScreenHeight", Value::from(shape.height_px)),
-            ("ScreenScaleFactor", Value::from(shape.scale as u32)),
-            ("ScreenWidth", Value::from(shape.width_px)),
+            ("ScreenHeight", Value::from(shape.screen.height_px)),
+            ("ScreenScaleFactor", Value::from(shape.screen.scale as u32)),
+            ("ScreenWidth", Value::from(shape.screen.width_px)),
         ]),
         Some(_) => Dictionary::new(),
         None => {

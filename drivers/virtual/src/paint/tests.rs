@@ -10,7 +10,9 @@ fn shop() -> World {
     let text = include_str!("../../../../examples/shop/app.yaml");
     let shop = App::parse(text, "app.yaml").expect("valid");
     let mut world = World::new(WorldOptions {
-        shape: &shape::ANDROID[0],
+        shape: shape::models(shape::Platform::Android)
+            .next()
+            .expect("a model"),
         catalog: Arc::new(Catalog::new([shop]).expect("valid")),
         latency: Arc::new(Latency::fast()),
         seed: 1,

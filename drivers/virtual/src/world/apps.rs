@@ -388,41 +388,11 @@ fn in_full(id: &AppId, class: &str) -> String {
     }
 }
 
-/// An app nobody described.
+/// An app nobody described: its manifest has seen to it that its id has no quotes.
 fn blank(id: &AppId) -> App {
-    use crate::app::{Element, Identity, Ids, KeyboardMode, PlatformText, Role, Template};
-    use crate::document::{At, Position};
-    let label = Element {
-        role: Role::Text,
-        text: Some(PlatformText::Same(Template::new(
-            id.as_str(),
-            Position::default(),
-        ))),
-        ..Element::default()
-    };
-    let screen = crate::app::Screen {
-        elements: vec![label],
-        ..crate::app::Screen::default()
-    };
-    App {
-        app: Identity {
-            id: Ids::Same(id.clone()),
-            name: id.to_string(),
-            version: "1.0".to_owned(),
-            start: At {
-                value: "main".to_owned(),
-                place: Position::default(),
-            },
-            activity: ".MainActivity".to_owned(),
-            preinstalled: false,
-            keyboard: KeyboardMode::Resize,
-            canvas: 360.0,
-            keep: None,
-            links: std::collections::BTreeMap::new(),
-        },
-        state: std::collections::BTreeMap::new(),
-        screens: [("main".to_owned(), screen)].into(),
-        dialogs: std::collections::BTreeMap::new(),
-        texts: std::collections::BTreeMap::new(),
-    }
+    let text = format!(
+        "app: {{ id: '{id}', name: '{id}', start: main, preinstalled: false }}\n\
+         screens: {{ main: {{ elements: [{{ text: '{id}' }}] }} }}\n"
+    );
+    App::parse(&text, id.as_str()).expect("letters, digits and points stand in quotes")
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::app::AppId;
-use crate::shape::Shape;
+use crate::shape::ScreenMetrics;
 use crate::world::World;
 
 /// The text sizes that apps are laid out with.
@@ -11,34 +11,6 @@ const FONT_SCALES: std::ops::RangeInclusive<f64> = 0.25..=5.0;
 /// The least and the most pixels of a side, and dots per inch.
 const PIXELS: std::ops::RangeInclusive<u32> = 200..=8192;
 const DENSITIES: std::ops::RangeInclusive<u32> = 72..=1200;
-
-/// A screen upright.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ScreenMetrics {
-    /// Width in pixels.
-    pub width_px: u32,
-    /// Height in pixels.
-    pub height_px: u32,
-    /// Pixels per dp or pt.
-    pub scale: f64,
-}
-
-impl ScreenMetrics {
-    /// Dots per inch as Android counts them.
-    pub fn density(&self) -> u32 {
-        (self.scale * 160.0).round() as u32
-    }
-
-    /// Width in dp or pt.
-    pub fn width(&self) -> f64 {
-        f64::from(self.width_px) / self.scale
-    }
-
-    /// Height in dp or pt.
-    pub fn height(&self) -> f64 {
-        f64::from(self.height_px) / self.scale
-    }
-}
 
 /// What of it differs from a device as it was made.
 #[derive(Debug)]
@@ -66,9 +38,9 @@ impl Configuration {
         self.locales.remove(id);
     }
 
-    fn metrics(&self, shape: &Shape) -> ScreenMetrics {
-        let (width_px, height_px) = self.size.unwrap_or((shape.width_px, shape.height_px));
-        let scale = (self.density).map_or(shape.scale, |density| f64::from(density) / 160.0);
+    fn metrics(&self, panel: ScreenMetrics) -> ScreenMetrics {
+        let (width_px, height_px) = self.size.unwrap_or((panel.width_px, panel.height_px));
+        let scale = (self.density).map_or(panel.scale, |density| f64::from(density) / 160.0);
         ScreenMetrics {
             width_px,
             height_px,
@@ -80,7 +52,7 @@ impl Configuration {
 impl World {
     /// The screen as apps are laid out for it.
     pub fn screen(&self) -> ScreenMetrics {
-        self.configuration.metrics(self.shape)
+        self.configuration.metrics(self.shape.screen)
     }
 
     /// The size that was set instead of the panel's, in pixels.
@@ -95,7 +67,8 @@ impl World {
             return false;
         }
         // As Android has it: the panel's own size is none that differs.
-        let panel = (self.shape.width_px, self.shape.height_px);
+        let panel = self.shape.screen;
+        let panel = (panel.width_px, panel.height_px);
         self.configuration.size = size.filter(|size| *size != panel);
         self.moved();
         true
@@ -111,7 +84,7 @@ impl World {
         if !density.is_none_or(|density| DENSITIES.contains(&density)) {
             return false;
         }
-        let panel = self.shape.density();
+        let panel = self.shape.screen.density();
         self.configuration.density = density.filter(|density| *density != panel);
         self.moved();
         true

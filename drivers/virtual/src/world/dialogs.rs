@@ -9,7 +9,7 @@ use crate::world::app_event::AppEvent;
 use crate::world::catalog::SPRINGBOARD;
 use crate::world::layout::{Target, WindowLayout, plain};
 use crate::world::layout_builder::{named, step};
-use crate::world::snapshot::{Node, NodeRole, Window, WindowKind};
+use crate::world::snapshot::{NodeRole, WindowKind};
 
 /// A dialog that is open.
 #[derive(Debug, Clone, PartialEq)]
@@ -260,20 +260,16 @@ impl World {
         }
     }
 
-    pub(super) fn dialog_window(&self, dialog: &OpenDialog, kind: WindowKind) -> WindowLayout<'_> {
+    pub(super) fn dialog_window(&self, dialog: &OpenDialog, kind: WindowKind) -> WindowLayout {
         let view = self.view(dialog);
-        let app = self.shown_by(dialog);
         let (width, height) = (self.width(), self.height());
         let card_w = f64::min(296.0, width - 48.0);
-        let lines = |text: &str, per_line: f64| match text.chars().count() {
-            0 => 0.0,
-            n => (n as f64 * 8.5 / per_line).ceil(),
-        };
         let inner_w = card_w - 48.0;
-        let (title_h, text_h) = (
-            lines(&view.title, inner_w) * 28.0,
-            lines(&view.text, inner_w) * 24.0,
-        );
+        let lines = |text: &str| match text.chars().count() {
+            0 => 0.0,
+            n => (n as f64 * 8.5 / inner_w).ceil(),
+        };
+        let (title_h, text_h) = (lines(&view.title) * 28.0, lines(&view.text) * 24.0);
         let stacked = view.permission.is_some() || view.buttons.len() > 2;
         let rows = if stacked { view.buttons.len() } else { 1 };
         let card_h = 24.0 + title_h + 8.0 + text_h + 16.0 + rows as f64 * 52.0 + 8.0;
@@ -281,24 +277,24 @@ impl World {
         let y = ((height - card_h) / 2.0).max(0.0);
         let card = Rect::new(x, y, card_w, card_h);
 
+        let app = self.shown_by(dialog);
         let key = step(named(app.as_str()), named(&view.title) ^ named(&view.text));
-        let mut root = plain(NodeRole::Root, key, None, card, "");
-        root.key.0 = step(key, 99);
-        let mut nodes = vec![root];
-        let mut targets = vec![Target::Nothing];
         let label = if view.title.is_empty() {
             &view.text
         } else {
             &view.title
         };
-        let mut add = |node: Node, target| {
-            nodes.push(node);
-            targets.push(target);
+        let mut layout = WindowLayout::new(kind, app, label, card, step(key, 99));
+        layout.window.activity = match dialog {
+            OpenDialog::Asks { .. } => {
+                "com.android.permissioncontroller.permission.ui.GrantPermissionsActivity".to_owned()
+            }
+            _ => self
+                .front_run()
+                .map_or_else(String::new, |run| self.activity_of(run)),
         };
-        add(
-            plain(NodeRole::Dialog, key, Some(0), card, label),
-            Target::Nothing,
-        );
+        let node = plain(NodeRole::Dialog, key, Some(0), card, label);
+        layout.add(node, Target::Nothing);
         let mut top = y + 24.0;
         let texts = [
             (NodeRole::DialogTitle, &view.title, title_h),
@@ -309,10 +305,8 @@ impl World {
                 continue;
             }
             let place = Rect::new(x + 24.0, top, inner_w, tall);
-            add(
-                plain(role, step(key, 1 + i as u64), Some(1), place, text),
-                Target::Nothing,
-            );
+            let node = plain(role, step(key, 1 + i as u64), Some(1), place, text);
+            layout.add(node, Target::Nothing);
             top += tall + 8.0;
         }
         top += 8.0;
@@ -328,17 +322,8 @@ impl World {
             let mut node = plain(role, step(key, 10 + i as u64), Some(1), place, text);
             node.flags.clickable = true;
             node.flags.focusable = true;
-            add(node, Target::Answer(i));
+            layout.add(node, Target::Answer(i));
         }
-        let activity = match dialog {
-            OpenDialog::Asks { .. } => {
-                "com.android.permissioncontroller.permission.ui.GrantPermissionsActivity".to_owned()
-            }
-            _ => self
-                .front_run()
-                .map_or_else(String::new, |run| self.activity_of(run)),
-        };
-        let window = Window::of(kind, app, label.clone(), activity, card, nodes);
-        WindowLayout { window, targets }
+        layout
     }
 }

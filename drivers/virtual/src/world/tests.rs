@@ -20,8 +20,8 @@ impl Bench {
 
     fn of(shop: &str, platform: Platform, latency: Latency) -> Self {
         let shape = match platform {
-            Platform::Android => &shape::ANDROID[0],
-            Platform::Ios => &shape::IOS[0],
+            Platform::Android => shape::models(Platform::Android).next().expect("a model"),
+            Platform::Ios => shape::models(Platform::Ios).next().expect("a model"),
         };
         let shop = App::parse(shop, "app.yaml").expect("valid");
         let catalog = Arc::new(Catalog::new([shop]).expect("valid"));
@@ -557,8 +557,7 @@ fn a_pinch_zooms_what_can_be_zoomed() {
         assert!(bench.shows(zoomed), "{:?}", bench.texts());
     }
     let at = bench.node("product_description").centre();
-    let outcome = bench.world.gesture(Gesture::Pinch { at, scale: 2.0 });
-    assert_eq!(outcome, TouchOutcome::Nothing);
+    bench.world.gesture(Gesture::Pinch { at, scale: 2.0 });
     assert!(bench.shows("Zoomed 1.50"));
 }
 

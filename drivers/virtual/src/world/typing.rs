@@ -1,9 +1,11 @@
 //! Text and keys.
 
-use crate::app::{AppId, Rules, Value};
+use std::sync::Arc;
+
+use crate::app::{AppId, Element, Value};
 use crate::shape::Platform;
-use crate::world::effects::OwnedRow;
 use crate::world::layout::Target;
+use crate::world::running::Row;
 use crate::world::snapshot::{NodeKey, WindowKind};
 use crate::world::{Display, World};
 
@@ -45,14 +47,12 @@ pub enum Key {
     Other,
 }
 
-/// The field that has the focus, freed from the layout.
+/// A field of the app in front.
 struct Field {
     app: AppId,
     key: NodeKey,
-    bind: Option<String>,
-    change: Rules,
-    submit: Rules,
-    row: Option<OwnedRow>,
+    element: Arc<Element>,
+    row: Option<Row>,
 }
 
 impl World {
@@ -157,9 +157,9 @@ impl World {
 
     fn key_in_field(&mut self, key: Key, field: &Field) {
         match key {
-            Key::Enter if !field.submit.is_empty() => {
+            Key::Enter if !field.element.submit.is_empty() => {
                 self.hide_keyboard();
-                self.carry_out(&field.app, &field.submit, field.row.as_ref());
+                self.carry_out(&field.app, &field.element.submit, field.row.as_ref());
             }
             Key::Enter | Key::Tab => self.next_field(field),
             Key::Backspace => self.edit(field, |mut old, all| {
@@ -229,9 +229,9 @@ impl World {
         let Some(run) = self.running.get(&field.app) else {
             return String::new();
         };
-        match &field.bind {
+        match &field.element.bind {
             Some(name) => run
-                .variable(name)
+                .variable(&name.value)
                 .map(ToString::to_string)
                 .unwrap_or_default(),
             None => run.typed.get(&field.key).cloned().unwrap_or_default(),
@@ -249,14 +249,14 @@ impl World {
             text.truncate(end);
         }
         run.all_selected = false;
-        match &field.bind {
-            Some(name) => run.assign(name, Value::Text(text)),
+        match &field.element.bind {
+            Some(name) => run.assign(&name.value, Value::Text(text)),
             None => {
                 run.typed.insert(field.key, text);
             }
         }
         self.changed();
-        self.carry_out(&field.app, &field.change, field.row.as_ref());
+        self.carry_out(&field.app, &field.element.change, field.row.as_ref());
     }
 
     fn field(&self) -> Option<Field> {
@@ -269,23 +269,19 @@ impl World {
     }
 
     fn field_with(&self, wanted: impl Fn(NodeKey) -> bool) -> Option<Field> {
-        let app = self.front.clone()?;
-        let window_layout = self.lay_out();
-        let window = window_layout
-            .iter()
-            .find(|l| l.window.kind == WindowKind::App)?;
-        let (node, target) =
-            (window.window.nodes.iter().zip(&window.targets)).find(|(node, _)| wanted(node.key))?;
+        let mut windows = self.lay_out().into_iter();
+        let layout = windows.find(|l| l.window.kind == WindowKind::App)?;
+        let mut nodes = layout.window.nodes.iter().zip(layout.targets);
+        let (node, target) = nodes.find(|(node, _)| wanted(node.key))?;
         let Target::Element(element, row) = target else {
             return None;
         };
-        (element.role.is_input() && node.flags.enabled).then(|| Field {
+        let app = self.front.clone()?;
+        (element.role.is_input() && node.flags.enabled).then_some(Field {
             app,
             key: node.key,
-            bind: element.bind.as_ref().map(|b| b.value.clone()),
-            change: element.change.clone(),
-            submit: element.submit.clone(),
-            row: row.map(OwnedRow::from),
+            element,
+            row,
         })
     }
 

@@ -9,14 +9,17 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let (device, shape) = (android.device(), android.device().shape());
     match args.as_slice() {
         ["size"] => {
-            let mut text = format!("Physical size: {}x{}\n", shape.width_px, shape.height_px);
+            let mut text = format!(
+                "Physical size: {}x{}\n",
+                shape.screen.width_px, shape.screen.height_px
+            );
             if let Some((w, h)) = device.world(|world| world.size_override()) {
                 text.push_str(&format!("Override size: {w}x{h}\n"));
             }
             call.say(text).await
         }
         ["density"] => {
-            let mut text = format!("Physical density: {}\n", shape.density());
+            let mut text = format!("Physical density: {}\n", shape.screen.density());
             if let Some(density) = device.world(|world| world.density_override()) {
                 text.push_str(&format!("Override density: {density}\n"));
             }

@@ -18,7 +18,7 @@ impl Handler<'_> {
         json!({
             "screenSize": {"width": number(width), "height": number(height)},
             "statusBarSize": {"width": number(width), "height": number(shape.status_bar)},
-            "scale": number(shape.scale),
+            "scale": number(shape.screen.scale),
         })
     }
 
@@ -32,7 +32,7 @@ impl Handler<'_> {
         let (tree, at) = self.element().await?;
         self.device().takes(self.device().latency().screencap).await;
         let canvas = self.device().pixels().await.map_err(no_picture)?;
-        let (frame, scale) = (tree.frame(at), self.device().shape().scale);
+        let (frame, scale) = (tree.frame(at), self.device().shape().screen.scale);
         let cut = tokio::task::spawn_blocking(move || picture::cut(&canvas, frame, scale)).await;
         let png = cut.ok().flatten().ok_or_else(|| {
             WdaError::new(

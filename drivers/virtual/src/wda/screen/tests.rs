@@ -29,7 +29,7 @@ dialogs:
 fn world() -> World {
     let app = App::parse(APP, "app.yaml").unwrap();
     let mut world = World::new(WorldOptions {
-        shape: &shape::IOS[0],
+        shape: shape::models(shape::Platform::Ios).next().expect("a model"),
         catalog: Arc::new(Catalog::new([app]).unwrap()),
         latency: Arc::new(Latency::fast()),
         seed: 1,
