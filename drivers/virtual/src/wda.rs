@@ -10,7 +10,6 @@ mod element_type;
 mod error;
 mod find;
 mod handle;
-mod picture;
 mod predicate;
 mod request;
 mod route;

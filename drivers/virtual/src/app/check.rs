@@ -216,14 +216,10 @@ impl Check<'_> {
     }
 
     fn words(&self, words: Option<&PlatformText>, scope: In) -> Checked {
-        match words {
-            None => Ok(()),
-            Some(PlatformText::Same(text)) => self.template(text, scope),
-            Some(PlatformText::PerPlatform { android, ios }) => {
-                self.template(android, scope)?;
-                self.template(ios, scope)
-            }
-        }
+        let mut texts = words
+            .into_iter()
+            .flat_map(|text| [&text.android, &text.ios]);
+        texts.try_for_each(|text| self.template(text, scope))
     }
 
     fn template(&self, template: &Template, scope: In) -> Checked {

@@ -151,7 +151,7 @@ impl<'a> Handler<'a> {
         let session = self.state.session.as_ref();
         match &self.found.session {
             Some(asked) if session.is_none_or(|session| session.id.0 != *asked) => Err(
-                WdaError::new(ErrorKind::InvalidSessionId, "Session does not exist"),
+                WdaError::new(ErrorKind::INVALID_SESSION_ID, "Session does not exist"),
             ),
             _ => Ok(()),
         }

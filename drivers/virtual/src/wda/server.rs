@@ -122,7 +122,7 @@ async fn work(
                 let message =
                     "The previously found element is not present in the current view anymore";
                 told = Some(Err(WdaError::new(
-                    ErrorKind::StaleElementReference,
+                    ErrorKind::STALE_ELEMENT_REFERENCE,
                     message,
                 )));
             }
@@ -156,7 +156,7 @@ async fn work(
         (None, None) => {
             wda.device.note_unhandled(&named);
             let message = format!("Unhandled endpoint: {path}");
-            Err(WdaError::new(ErrorKind::UnknownCommand, message))
+            Err(WdaError::new(ErrorKind::UNKNOWN_COMMAND, message))
         }
     };
     if wda.is_ending() {
@@ -168,8 +168,8 @@ async fn work(
 fn enveloped(state: &State, answer: Result<Value, WdaError>) -> Response<Full<Bytes>> {
     let (status, value) = answer.map_or_else(
         |WdaError { kind, message }| {
-            let value = json!({"error": kind.word(), "message": message, "traceback": ""});
-            (kind.status(), value)
+            let value = json!({"error": kind.0, "message": message, "traceback": ""});
+            (kind.1, value)
         },
         |value| (200, value),
     );

@@ -47,7 +47,7 @@ impl Handler<'_> {
         }
         self.open_alert()?;
         Err(WdaError::new(
-            ErrorKind::UnsupportedOperation,
+            ErrorKind::UNSUPPORTED_OPERATION,
             "The alert contains no input fields",
         ))
     }
@@ -102,7 +102,7 @@ impl Handler<'_> {
 
     fn open_alert(&self) -> Result<DialogView, WdaError> {
         self.dialog()
-            .ok_or_else(|| WdaError::new(ErrorKind::NoSuchAlert, "No alert is open"))
+            .ok_or_else(|| WdaError::new(ErrorKind::NO_SUCH_ALERT, "No alert is open"))
     }
 
     fn dialog(&self) -> Option<DialogView> {

@@ -76,7 +76,7 @@ impl Handler<'_> {
         let url = self.arguments.text("url");
         let url = url.ok_or_else(|| WdaError::invalid_argument("URL is required"))?;
         let opened = self.open_link(url).await;
-        opened.map_err(|text| WdaError::described(ErrorKind::UnknownError, &text))
+        opened.map_err(|text| WdaError::described(ErrorKind::UNKNOWN_ERROR, &text))
     }
 
     /// Opens a link in the app that claims it, and waits until that app shows.

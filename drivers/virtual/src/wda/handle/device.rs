@@ -132,5 +132,5 @@ impl Handler<'_> {
 }
 
 fn unknown(text: &str) -> WdaError {
-    WdaError::described(ErrorKind::UnknownError, text)
+    WdaError::described(ErrorKind::UNKNOWN_ERROR, text)
 }

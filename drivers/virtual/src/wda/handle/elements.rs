@@ -50,7 +50,7 @@ impl Handler<'_> {
         let told = |name| self.arguments.text(name).unwrap_or("(null)");
         let (using, value) = (told("using"), told("value"));
         let message = format!("unable to find an element using '{using}', value '{value}'");
-        Err(WdaError::new(ErrorKind::NoSuchElement, message))
+        Err(WdaError::new(ErrorKind::NO_SUCH_ELEMENT, message))
     }
 
     pub(super) async fn attribute(&mut self, name: &str) -> Result<Value, WdaError> {

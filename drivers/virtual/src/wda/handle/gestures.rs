@@ -115,7 +115,7 @@ impl Handler<'_> {
             };
             let Some(&last) = find(&tree, at, using, wanted)?.last() else {
                 let message = format!("'{wanted}' {what} didn't match any elements");
-                return Err(WdaError::new(ErrorKind::NoSuchElement, message));
+                return Err(WdaError::new(ErrorKind::NO_SUCH_ELEMENT, message));
             };
             return self.bring_into_view(&tree, last).await;
         }

@@ -108,7 +108,7 @@ impl Handler<'_> {
         let handed_out = self.session().and_then(|session| session.elements.get(uid));
         let Some(ElementHandle { pid, key }) = handed_out else {
             return Err(WdaError::new(
-                ErrorKind::StaleElementReference,
+                ErrorKind::STALE_ELEMENT_REFERENCE,
                 format!(
                     "The element identified by \"{uid}\" is either not present or it has expired from the internal cache. Try to find it again"
                 ),
@@ -132,7 +132,7 @@ impl Handler<'_> {
         let message = format!(
             "The previously found element \"{uid}\" is not present in the current view anymore. Make sure the application UI has the expected state"
         );
-        Err(WdaError::new(ErrorKind::StaleElementReference, message))
+        Err(WdaError::new(ErrorKind::STALE_ELEMENT_REFERENCE, message))
     }
 
     /// The element of the path, or the active app when it names none.

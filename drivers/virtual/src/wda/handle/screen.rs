@@ -5,9 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{Done, Handler};
-use crate::paint::PaintError;
+use crate::paint::{PaintError, encode};
 use crate::wda::error::{ErrorKind, WdaError};
-use crate::wda::picture;
 use crate::wda::source::number;
 use crate::world::Rotation;
 
@@ -32,11 +31,12 @@ impl Handler<'_> {
         let (tree, at) = self.element().await?;
         self.device().takes(self.device().latency().screencap).await;
         let canvas = self.device().pixels().await.map_err(no_picture)?;
-        let (frame, scale) = (tree.frame(at), self.device().shape().screen.scale);
-        let cut = tokio::task::spawn_blocking(move || picture::cut(&canvas, frame, scale)).await;
+        let frame = tree.frame(at);
+        let cut = move || encode(&canvas.cut(&frame)?).ok();
+        let cut = tokio::task::spawn_blocking(cut).await;
         let png = cut.ok().flatten().ok_or_else(|| {
             WdaError::new(
-                ErrorKind::UnableToCaptureScreen,
+                ErrorKind::UNABLE_TO_CAPTURE_SCREEN,
                 "Cannot take a screenshot of an element without a visible part",
             )
         })?;
@@ -74,5 +74,5 @@ impl Handler<'_> {
 }
 
 fn no_picture(error: PaintError) -> WdaError {
-    WdaError::new(ErrorKind::UnableToCaptureScreen, error.to_string())
+    WdaError::new(ErrorKind::UNABLE_TO_CAPTURE_SCREEN, error.to_string())
 }

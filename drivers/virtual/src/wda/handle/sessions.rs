@@ -169,7 +169,7 @@ pub(crate) fn uuid(high: u64, low: u64) -> String {
 }
 
 fn not_created(message: &str) -> WdaError {
-    WdaError::new(ErrorKind::SessionNotCreated, message)
+    WdaError::new(ErrorKind::SESSION_NOT_CREATED, message)
 }
 
 fn not_opened(url: &str, app: &str, error: &str) -> WdaError {
@@ -247,7 +247,7 @@ mod tests {
         for capabilities in [twice, prefixed] {
             assert_eq!(
                 merged(capabilities).unwrap_err().kind,
-                ErrorKind::SessionNotCreated
+                ErrorKind::SESSION_NOT_CREATED
             );
         }
     }

@@ -29,7 +29,8 @@ impl Handler<'_> {
         if !inside.into_iter().any(|inner| inner.flags.keyboard_focus) {
             self.tap_element(&tree, at).await;
         }
-        self.type_text(&text, ErrorKind::InvalidElementState).await
+        self.type_text(&text, ErrorKind::INVALID_ELEMENT_STATE)
+            .await
     }
 
     pub(super) async fn clear(&mut self) -> Done {
@@ -56,7 +57,7 @@ impl Handler<'_> {
         });
         emptied
             .then_some(())
-            .ok_or_else(|| no_keyboard(ErrorKind::InvalidElementState))
+            .ok_or_else(|| no_keyboard(ErrorKind::INVALID_ELEMENT_STATE))
     }
 
     pub(super) async fn keys(&mut self) -> Done {
@@ -65,7 +66,8 @@ impl Handler<'_> {
             Some(_) => return Err(unrecognized("componentsJoinedByString:")),
             None => String::new(),
         };
-        self.type_text(&text, ErrorKind::InvalidElementState).await
+        self.type_text(&text, ErrorKind::INVALID_ELEMENT_STATE)
+            .await
     }
 
     pub(super) async fn dismiss_keyboard(&mut self) -> Done {
@@ -96,7 +98,7 @@ impl Handler<'_> {
             return Ok(());
         }
         Err(WdaError::described(
-            ErrorKind::InvalidElementState,
+            ErrorKind::INVALID_ELEMENT_STATE,
             "Did not know how to dismiss the keyboard. Try to dismiss it in the way supported by your application under test.",
         ))
     }
