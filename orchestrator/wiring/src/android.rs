@@ -104,7 +104,11 @@ pub(crate) fn virtual_phone(
         ),
         form: Form::Phone,
     };
-    pool.direct_known(device::name(index), DirectAddress::Tcp(phone.address()), profile)
+    pool.direct_known(
+        device::name(index),
+        DirectAddress::Tcp(phone.address()),
+        profile,
+    )
 }
 
 fn address(endpoint: &config::Endpoint) -> Result<SocketAddr, CliError> {

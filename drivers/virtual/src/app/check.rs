@@ -241,14 +241,11 @@ impl Check<'_> {
         let Some(At { value, place }) = condition else {
             return Ok(());
         };
-        let (mut paths, mut templates) = (Vec::new(), Vec::new());
-        value.visit(&mut |p| paths.push(p.to_owned()), &mut |t| {
-            templates.push(t.clone());
-        });
-        for path in &paths {
+        let (paths, templates) = value.names();
+        for path in paths {
             self.path(path, scope, *place)?;
         }
-        templates.iter().try_for_each(|t| self.template(t, scope))
+        (templates.into_iter()).try_for_each(|template| self.template(template, scope))
     }
 
     fn path(&self, path: &str, scope: In, place: Position) -> Checked {

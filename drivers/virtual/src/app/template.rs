@@ -37,7 +37,7 @@ enum Part {
 #[derive(Debug, Clone, PartialEq)]
 struct Sum {
     left: Operand,
-    right: Option<(Sign, Operand)>,
+    right: Option<(&'static str, Operand)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -46,30 +46,16 @@ enum Operand {
     Number(f64),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Sign {
-    Plus,
-    Minus,
-    Times,
-}
-
 impl Sum {
     fn parse(text: &str) -> Self {
-        for (sign, kind) in [
-            (" + ", Sign::Plus),
-            (" - ", Sign::Minus),
-            (" * ", Sign::Times),
-        ] {
-            if let Some((left, right)) = text.split_once(sign) {
-                return Self {
-                    left: Operand::parse(left),
-                    right: Some((kind, Operand::parse(right))),
-                };
-            }
-        }
+        let joined = [" + ", " - ", " * "].into_iter().find_map(|sign| {
+            let (left, right) = text.split_once(sign)?;
+            Some((left, Some((sign, Operand::parse(right)))))
+        });
+        let (left, right) = joined.unwrap_or((text, None));
         Self {
-            left: Operand::parse(text),
-            right: None,
+            left: Operand::parse(left),
+            right,
         }
     }
 
@@ -80,22 +66,20 @@ impl Sum {
         };
         let number = |value: Value| value.number().unwrap_or(0.0);
         let (a, b) = (number(left), number(right.value(value_of)));
-        Value::Number(match sign {
-            Sign::Plus => a + b,
-            Sign::Minus => a - b,
-            Sign::Times => a * b,
+        Value::Number(match *sign {
+            " + " => a + b,
+            " - " => a - b,
+            _ => a * b,
         })
     }
 
     fn paths(&self) -> impl Iterator<Item = &str> {
         let right = self.right.as_ref().map(|(_, operand)| operand);
-        [Some(&self.left), right]
-            .into_iter()
-            .flatten()
-            .filter_map(|operand| match operand {
-                Operand::Path(path) => Some(path.as_str()),
-                Operand::Number(_) => None,
-            })
+        let operands = std::iter::once(&self.left).chain(right);
+        operands.filter_map(|operand| match operand {
+            Operand::Path(path) => Some(path.as_str()),
+            Operand::Number(_) => None,
+        })
     }
 }
 

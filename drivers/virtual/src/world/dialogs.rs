@@ -1,7 +1,7 @@
 //! Dialogs: of the app file, of the system that asks for a permission, of an app that broke, and
 //! those a fault puts on top.
 
-use crate::app::{AppId, Ask, Permission, Rules};
+use crate::app::{AppId, Ask, Permission};
 use crate::geometry::Rect;
 use crate::shape::Platform;
 use crate::world::World;
@@ -44,7 +44,7 @@ pub enum OpenDialog {
 }
 
 /// What a dialog shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DialogView {
     /// In bold; may be empty.
     pub title: String,
@@ -58,15 +58,6 @@ pub struct DialogView {
     pub cancelable: bool,
     /// Whether it is the system's.
     pub system: bool,
-}
-
-/// What follows from an answer.
-enum Answer {
-    Nothing,
-    Rules(AppId, Rules),
-    Granted(AppId, Ask),
-    Refused(AppId, Ask),
-    Stop(AppId),
 }
 
 impl World {
@@ -86,22 +77,33 @@ impl World {
         let Some(dialog) = self.close_top_dialog() else {
             return false;
         };
-        match self.meaning(&dialog, index) {
-            Answer::Nothing => {}
-            Answer::Rules(app, rules) => self.carry_out(&app, &rules, None),
-            Answer::Granted(app, ask) => {
+        match dialog {
+            OpenDialog::Named { app, name } => {
+                let definition = (self.running.get(&app)).and_then(|r| r.app.dialogs.get(&name));
+                if let Some(button) = definition.and_then(|d| d.buttons.get(index)) {
+                    let rules = button.tap.clone();
+                    self.carry_out(&app, &rules, None);
+                }
+            }
+            // Android offers consent first, iOS refusal.
+            OpenDialog::Asks { app, ask } if (index == 0) == self.allows_first() => {
                 self.permit(&app, ask.permission);
                 self.carry_out(&app, &ask.allow, None);
             }
-            Answer::Refused(app, ask) => {
+            OpenDialog::Asks { app, ask } => {
                 if let Some(install) = self.installed.get_mut(&app) {
                     *install.refusals.entry(ask.permission).or_default() += 1;
                 }
                 self.carry_out(&app, &ask.deny, None);
             }
-            Answer::Stop(app) => self.stop(&app),
+            OpenDialog::Hangs(app) if index == 0 => self.stop(&app),
+            OpenDialog::Hangs(_) | OpenDialog::Crashed(_) | OpenDialog::Sudden { .. } => {}
         }
         true
+    }
+
+    fn allows_first(&self) -> bool {
+        self.shape.platform == Platform::Android
     }
 
     /// Puts a dialog of the system on top.
@@ -152,39 +154,10 @@ impl World {
         dialog
     }
 
-    fn meaning(&self, dialog: &OpenDialog, index: usize) -> Answer {
-        match dialog {
-            OpenDialog::Named { app, name } => {
-                let definition = (self.running.get(app)).and_then(|r| r.app.dialogs.get(name));
-                let button = definition.and_then(|d| d.buttons.get(index));
-                button.map_or(Answer::Nothing, |b| {
-                    Answer::Rules(app.clone(), b.tap.clone())
-                })
-            }
-            // Android offers consent first, iOS refusal.
-            OpenDialog::Asks { app, ask } => {
-                let first_allows = self.shape.platform == Platform::Android;
-                if (index == 0) == first_allows {
-                    Answer::Granted(app.clone(), ask.clone())
-                } else {
-                    Answer::Refused(app.clone(), ask.clone())
-                }
-            }
-            OpenDialog::Hangs(app) if index == 0 => Answer::Stop(app.clone()),
-            OpenDialog::Hangs(_) | OpenDialog::Crashed(_) | OpenDialog::Sudden { .. } => {
-                Answer::Nothing
-            }
-        }
-    }
-
     fn view(&self, dialog: &OpenDialog) -> DialogView {
         let mut view = DialogView {
-            title: String::new(),
-            text: String::new(),
-            buttons: Vec::new(),
-            permission: None,
-            cancelable: false,
             system: true,
+            ..DialogView::default()
         };
         match dialog {
             OpenDialog::Named { app, name } => {
@@ -194,11 +167,8 @@ impl World {
                     let scope = self.scope(run);
                     view.title = scope.words(definition.title.as_ref());
                     view.text = scope.words(definition.text.as_ref());
-                    let labels = definition
-                        .buttons
-                        .iter()
-                        .map(|b| scope.words(Some(&b.text)));
-                    view.buttons = labels.collect();
+                    let buttons = definition.buttons.iter();
+                    view.buttons = buttons.map(|b| scope.words(Some(&b.text))).collect();
                     view.cancelable = definition.cancelable;
                     view.system = definition.system;
                 }

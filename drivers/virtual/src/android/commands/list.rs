@@ -99,7 +99,7 @@ fn line(call: &Call<'_>, entry: &Entry, options: &Options) -> String {
         mode_text(meta.mode),
         if meta.is_dir() { 2 } else { 1 },
         user_name(meta.uid),
-        user_name(meta.gid),
+        user_name(meta.uid),
         meta.size,
         minute(meta.mtime),
     )

@@ -78,14 +78,11 @@ impl Server {
     async fn dispatch(&self, method: &str, params: &[Value], faults: Vec<Fault>) -> CallResult {
         let device = self.android.device();
         let latency = device.latency();
-        let dumps = method == "dumpWindowHierarchy";
-        device
-            .takes(if dumps {
-                latency.agent_dump
-            } else {
-                latency.agent_call
-            })
-            .await;
+        let time = match method {
+            "dumpWindowHierarchy" => latency.agent_dump,
+            _ => latency.agent_call,
+        };
+        device.takes(time).await;
         if let Some(result) = self.touch(method, params).await {
             return result;
         }
@@ -110,11 +107,10 @@ impl Server {
             }
             ("setText", [selector, Value::String(text)]) => self.set_text(selector, text),
             ("clearTextField", [selector]) => self.set_text(selector, "").map(|_| Value::Null),
-            ("clearInputText", []) => {
-                device.press(Key::SelectAll).await;
-                device.press(Key::Backspace).await;
-                Ok(Value::Null)
-            }
+            ("clearInputText", []) => self.press([Key::SelectAll, Key::Backspace]).await,
+            ("pasteClipboard", []) => self.press([Key::Paste]).await,
+            ("wakeUp", []) => self.press([Key::Wake]).await,
+            ("sleep", []) => self.press([Key::Sleep]).await,
             ("waitForExists", [selector, ms]) => self.wait(selector, ms, true).await,
             ("waitUntilGone", [selector, ms]) => self.wait(selector, ms, false).await,
             ("pressKey", [Value::String(name)]) => self.press_key(name).await,
@@ -129,18 +125,6 @@ impl Server {
             ("getClipboard", []) => Ok(device.world(|world| world.clipboard().to_owned()).into()),
             ("setClipboard", [_, Value::String(text)]) => {
                 device.world(|world| world.set_clipboard(text));
-                Ok(Value::Null)
-            }
-            ("pasteClipboard", []) => {
-                device.press(Key::Paste).await;
-                Ok(Value::Null)
-            }
-            ("wakeUp", []) => {
-                device.press(Key::Wake).await;
-                Ok(Value::Null)
-            }
-            ("sleep", []) => {
-                device.press(Key::Sleep).await;
                 Ok(Value::Null)
             }
             ("setOrientation", [Value::String(name)]) => {
@@ -161,14 +145,10 @@ impl Server {
             ) => self.child_by(container, pattern, text, method == "childByText"),
             ("childByInstance", [container, pattern, number]) => {
                 let (all, below) = self.below(container, pattern)?;
-                let number = number
-                    .as_u64()
-                    .and_then(|n| usize::try_from(n).ok())
-                    .unwrap_or(0);
-                let index = below
-                    .get(number)
-                    .copied()
-                    .ok_or_else(|| CallError::NotFound(format!("instance {number}")))?;
+                let number = number.as_u64().unwrap_or(0) as usize;
+                let index = below.get(number);
+                let index =
+                    index.ok_or_else(|| CallError::NotFound(format!("instance {number}")))?;
                 Ok(handed_out(index.of(&all).key))
             }
             ("openNotification" | "openQuickSettings", []) => Ok(true.into()),
@@ -272,6 +252,13 @@ impl Server {
             })
             .await;
         Ok(seen.is_some().into())
+    }
+
+    async fn press<const N: usize>(&self, keys: [Key; N]) -> CallResult {
+        for key in keys {
+            self.android.device().press(key).await;
+        }
+        Ok(Value::Null)
     }
 
     async fn press_key(&self, name: &str) -> CallResult {
