@@ -1,9 +1,10 @@
 //! lockdownd: the iPhone's front door, on device port 62078. It tells what the device is, pairs
-//! with hosts, and starts the list of apps.
+//! with hosts, and starts the other services.
 //!
 //! Wire: <https://github.com/libimobiledevice/libimobiledevice> (`src/lockdown.c`). Answers are in
-//! the form iOS 5 and later give them: no `Result`, an `Error` when something failed. Started is
-//! the list of apps; every other service is `InvalidService`.
+//! the form iOS 5 and later give them: no `Result`, an `Error` when something failed. Started are
+//! the services that clients ask a phone without a developer disk image for; every other one is
+//! `InvalidService`.
 
 pub(crate) mod channel;
 mod conversation;
@@ -11,6 +12,7 @@ mod pairing;
 mod service;
 mod values;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -57,8 +59,8 @@ pub struct Lockdown {
     device: Arc<Device>,
     pairings: Pairings,
     ports: Ports,
-    /// The name that a host gave it.
-    renamed: Mutex<Option<String>>,
+    /// What hosts have set, by domain and key.
+    written: Mutex<BTreeMap<(Option<String>, String), plist::Value>>,
 }
 
 impl Lockdown {
@@ -69,7 +71,7 @@ impl Lockdown {
             device,
             pairings: Pairings::default(),
             ports: Ports::default(),
-            renamed: Mutex::default(),
+            written: Mutex::default(),
         })
     }
 
@@ -97,9 +99,9 @@ impl Lockdown {
                 Box::pin(conversation::serve(phone, refusal, stream))
             }));
         }
-        let host = phone.ports.take(port)?;
+        let started = phone.ports.take(port)?;
         Some(Box::new(move |stream| {
-            Box::pin(service::serve(phone, host, stream))
+            Box::pin(service::serve(phone, started, stream))
         }))
     }
 

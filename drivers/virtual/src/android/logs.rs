@@ -37,12 +37,14 @@ impl Line {
             ..
         } = self;
         let at = clock_text(self.at, "%m-%d %T.%N");
+        let year = clock_text(self.at, "%Y");
         match format {
             "brief" => format!("{level}/{tag}({pid:5}): {text}"),
             "raw" => text.clone(),
             "tag" => format!("{level}/{tag}: {text}"),
             "long" => format!("[ {at} {pid:5}:{pid:5} {level}/{tag} ]\n{text}\n"),
             "time" => format!("{at} {level}/{tag}({pid:5}): {text}"),
+            "year" => format!("{year}-{at} {pid:5} {pid:5} {level} {tag}: {text}"),
             _ => format!("{at} {pid:5} {pid:5} {level} {tag}: {text}"),
         }
     }

@@ -182,11 +182,11 @@ impl Client {
     fn start_service(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
         let name = text(request, "Service").ok_or(Failed("MissingService"))?;
         let host = self.session.as_ref().ok_or(Failed("SessionInactive"))?;
-        if name != service::NAME {
+        let Some(serve) = service::named(name) else {
             (self.phone.device).note_unhandled(&format!("lockdown service {name}"));
             return Err(Failed("InvalidService"));
-        }
-        let port = self.phone.ports.start(host.clone());
+        };
+        let port = self.phone.ports.start(serve, host.clone());
         Ok(dictionary([
             ("EnableServiceSSL", true.into()),
             ("Port", Value::from(port.0)),

@@ -1,5 +1,5 @@
-//! `GetValue`: what clients ask a phone about itself, by domain and key; and `SetValue`, which
-//! gives it another name.
+//! `GetValue`: what clients ask a phone about itself, by domain and key; and `SetValue`, what hosts
+//! have changed of it. Only what nothing else on the phone depends on can be changed.
 
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::Lockdown;
 use crate::plist::{self, Dictionary, Value, dictionary};
 
-/// What is the same on every phone: values by domain, those that a stranger sees, and what
-/// is told of every app.
+/// What is the same on every phone: values by domain, those that a stranger sees, what
+/// is told of every app, and what services answer.
 static RECORDED: LazyLock<Dictionary> = LazyLock::new(|| {
     plist::read_dictionary(include_bytes!("recorded.plist")).expect("the tests have read it")
 });
@@ -35,12 +35,20 @@ const MAX_NAME: usize = 255;
 
 /// Sets a value; `false` when it cannot be set, or not to this.
 pub(super) fn set(phone: &Lockdown, domain: Option<&str>, key: &str, value: &Value) -> bool {
-    let name = value
-        .as_string()
-        .filter(|name| (1..=MAX_NAME).contains(&name.len()));
-    let takes = (domain, key) == (None, "DeviceName") && name.is_some();
+    let takes = match (domain, key) {
+        (None, "DeviceName") => {
+            let name = value.as_string().map_or(0, str::len);
+            (1..=MAX_NAME).contains(&name)
+        }
+        (None, "Uses24HourClock")
+        | (Some("com.apple.mobile.wireless_lockdown"), "EnableWifiConnections") => {
+            value.as_boolean().is_some()
+        }
+        _ => false,
+    };
     if takes {
-        *phone.renamed.lock() = name.map(str::to_owned);
+        let place = (domain.map(str::to_owned), key.to_owned());
+        phone.written.lock().insert(place, value.clone());
     }
     takes
 }
@@ -59,6 +67,9 @@ pub(super) fn get(
     };
     if domain.is_none() || visibility == Visibility::Everything {
         values.extend(own(phone, domain));
+        let written = phone.written.lock();
+        let here = (written.iter()).filter(|((of, _), _)| of.as_deref() == domain);
+        values.extend(here.map(|((_, key), value)| (key.clone(), value.clone())));
     }
     if (domain, visibility) == (None, Visibility::Public) {
         let public = RECORDED.get("public").and_then(Value::as_array);
@@ -103,13 +114,11 @@ fn own(phone: &Lockdown, domain: Option<&str>) -> Dictionary {
                 .duration_since(UNIX_EPOCH)
                 .unwrap_or_default();
             let text = |text: &str| Value::from(text);
-            let name = phone.renamed.lock().clone();
-            let name = name.unwrap_or_else(|| format!("{} {ordinal}", shape.model));
             dictionary([
                 ("BluetoothAddress", phone.address("a4:83:e8").into()),
                 ("CertID", Value::from(chip)),
                 ("ChipID", Value::from(chip)),
-                ("DeviceName", name.into()),
+                ("DeviceName", format!("{} {ordinal}", shape.model).into()),
                 ("DieID", born.clone()),
                 ("EthernetAddress", text(&wifi)),
                 ("HardwareModel", model.into()),
@@ -184,6 +193,13 @@ mod tests {
         assert!(set(None, "Desk".into()));
         let name = || get(&phone, Visibility::Public, None, Some("DeviceName"));
         assert_eq!(name(), Some("Desk".into()));
+        let (wifi, on) = (
+            "com.apple.mobile.wireless_lockdown",
+            "EnableWifiConnections",
+        );
+        assert!(super::set(&phone, Some(wifi), on, &true.into()));
+        let told = get(&phone, Visibility::Everything, Some(wifi), Some(on));
+        assert_eq!(told, Some(true.into()));
     }
 
     #[test]

@@ -154,7 +154,9 @@ async fn work(
             }
         }
         (None, None) => {
-            wda.device.note_unhandled(&named);
+            let path_without_ids = without_ids(path);
+            wda.device
+                .note_unhandled(&format!("{method} {path_without_ids}"));
             let message = format!("Unhandled endpoint: {path}");
             Err(WdaError::new(ErrorKind::UNKNOWN_COMMAND, message))
         }
@@ -163,6 +165,20 @@ async fn work(
         return Ok(last(respond(200, "Shutting down".into())));
     }
     Ok(enveloped(&state, answer))
+}
+
+/// A path that is the same for every session and element.
+fn without_ids(path: &str) -> String {
+    let mut before = "";
+    let parts = path.split('/').map(|part| {
+        let is_id = part.len() == 36 && part.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit());
+        match (is_id, std::mem::replace(&mut before, part)) {
+            (false, _) => part,
+            (true, "session") => ":session",
+            (true, _) => ":element",
+        }
+    });
+    parts.collect::<Vec<_>>().join("/")
 }
 
 fn enveloped(state: &State, answer: Result<Value, WdaError>) -> Response<Full<Bytes>> {

@@ -92,10 +92,10 @@ impl Android {
     }
 }
 
-/// Every app may do what it asks for, so there is nothing but to allow it.
+/// Every app may do what it asks for, also by default, so there is nothing but to allow it.
 pub(super) async fn appops(call: &mut Call<'_>) -> CommandResult {
     match call.rest() {
-        [what, _, _, how] if what == "set" && how == "allow" => Ok(0),
+        [what, _, _, how] if what == "set" && ["allow", "default"].contains(&how.as_str()) => Ok(0),
         _ => call.not_recorded().await,
     }
 }

@@ -54,7 +54,7 @@ pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> CommandResu
         }
         "clear" if device.world(|world| world.clear(&id)) => call.say("Success\n").await,
         "clear" => call.end("Failed\n", 1).await,
-        "grant" => {
+        "grant" | "revoke" => {
             let name = options.rest.get(1).map_or("", String::as_str);
             if app.is_none() {
                 let why = format!("IllegalArgumentException: Unknown package: {first}");
@@ -66,7 +66,13 @@ pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> CommandResu
                 );
                 return call.throw(what, why).await;
             };
-            device.world(|world| world.set_permission(&id, permission, true));
+            device.world(|world| {
+                world.set_permission(&id, permission, what == "grant");
+                if what == "revoke" {
+                    // An app loses its process with a permission.
+                    world.stop(&id);
+                }
+            });
             Ok(0)
         }
         "dump" => dumpsys::package(call, first).await,

@@ -26,11 +26,13 @@ pub(super) async fn ps(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn pidof(call: &mut Call<'_>) -> CommandResult {
-    let names = call.options("", &[]).await?.rest;
+    let options = call.options("s", &[]).await?;
+    let names = &options.rest;
     let own = call.shell.pid;
     let found: Vec<String> = (call.android().processes().iter())
         .filter(|p| p.pid != own && names.contains(&p.name))
         .map(|p| p.pid.to_string())
+        .take(if options.has("s") { 1 } else { usize::MAX })
         .collect();
     if found.is_empty() {
         return Ok(1);

@@ -138,7 +138,11 @@ impl Server {
                 Ok(Value::Null)
             }
             // It never waits by itself, which is all that a client can set.
-            ("setConfigurator", [new]) => Ok(new.clone()),
+            ("getConfigurator", []) => Ok(self.configured()),
+            ("setConfigurator", [Value::Object(new)]) => {
+                self.configurator.lock().extend(new.clone());
+                Ok(self.configured())
+            }
             (
                 "childByText" | "childByDescription",
                 [container, pattern, Value::String(text), ..],
@@ -162,6 +166,21 @@ impl Server {
             ) => Ok(Value::Null),
             _ => Err(CallError::NoMethod),
         }
+    }
+
+    fn configured(&self) -> Value {
+        let mut all = json!({
+            "actionAcknowledgmentTimeout": 3000,
+            "keyInjectionDelay": 0,
+            "scrollAcknowledgmentTimeout": 200,
+            "uiAutomationFlags": 0,
+            "waitForIdleTimeout": 0,
+            "waitForSelectorTimeout": 0,
+        });
+        for (name, value) in self.configurator.lock().iter() {
+            all[name] = value.clone();
+        }
+        all
     }
 
     /// The trees of all windows, those on top first.

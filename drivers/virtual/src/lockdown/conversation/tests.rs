@@ -21,6 +21,8 @@ use crate::lockdown::tests::lockdown;
 use crate::plist;
 use crate::usbmux::{DevicePort, Stream, SystemBuid};
 
+const APPS: &str = "com.apple.mobile.installation_proxy";
+
 /// A phone and the pair record of a host it trusts.
 fn phone() -> (Arc<Lockdown>, Dictionary) {
     let lockdown = lockdown();
@@ -206,7 +208,7 @@ async fn nothing_is_started_without_a_session() {
     let (phone, _) = phone();
     let mut stream = connect(&phone);
     let mut start = request("StartService");
-    start.insert("Service".to_owned(), service::NAME.into());
+    start.insert("Service".to_owned(), APPS.into());
     let told = ask(&mut stream, start).await;
     assert_eq!(text(&told, "Error"), Some("SessionInactive"));
     let told = ask(&mut stream, request("StopSession")).await;
@@ -223,7 +225,7 @@ async fn a_service_starts_behind_tls_of_its_own() {
     start_session(&mut stream, &record).await;
     let mut secured = secure(stream, host()).await.unwrap();
     let mut start = request("StartService");
-    start.insert("Service".to_owned(), service::NAME.into());
+    start.insert("Service".to_owned(), APPS.into());
     let told = ask(&mut secured, start).await;
     let port = told.get("Port").and_then(Value::as_unsigned_integer);
     let port = DevicePort(port.unwrap().try_into().unwrap());

@@ -23,6 +23,11 @@ impl Handler<'_> {
         Ok(())
     }
 
+    pub(super) async fn app_launch_unattached(&mut self) -> Done {
+        let launched = self.launch(&self.bundle_id()?).await;
+        launched.map_err(|_| WdaError::unknown("LSApplicationWorkspace failed to launch app"))
+    }
+
     pub(super) fn app_terminate(&mut self) -> Result<Value, WdaError> {
         let id = self.bundle_id()?;
         self.expect_to_run(&id, false);

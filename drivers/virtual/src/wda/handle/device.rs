@@ -1,10 +1,13 @@
 //! The phone itself: buttons, lock, pasteboard, battery, location.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose};
 use serde_json::{Value, json};
 
 use super::{Done, Handler};
+use crate::app::{AppId, Permission};
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::route::recorded;
 use crate::world::{Display, Key, Theme};
@@ -128,6 +131,38 @@ impl Handler<'_> {
         let location = location.ok_or_else(|| WdaError::invalid_argument(missing))?;
         self.state.location = Some(location);
         Ok(())
+    }
+
+    /// Takes a permission from the app, which may ask for it again. Others than these no app has.
+    pub(super) fn reset_app_auth(&mut self) -> Done {
+        let missing = "The 'resource' argument must be set to a valid resource identifier (numeric value). See https://developer.apple.com/documentation/xctest/xcuiprotectedresource?language=objc";
+        let resource = self.arguments.number("resource");
+        let resource = resource.ok_or_else(|| WdaError::invalid_argument(missing))?;
+        // (`XCUIProtectedResource`)
+        let permission = match resource as i64 {
+            1 => Permission::Contacts,
+            4 => Permission::Photos,
+            5 => Permission::Microphone,
+            6 => Permission::Camera,
+            0x4000_0002 => Permission::Location,
+            _ => return Ok(()),
+        };
+        let app = AppId::from(self.active_app()?.bundle_id.as_str());
+        self.world(|world| world.set_permission(&app, permission, false));
+        Ok(())
+    }
+
+    /// Waits in vain: no virtual phone posts a notification.
+    pub(super) async fn expect_notification(&mut self) -> Done {
+        let missing = || WdaError::invalid_argument("Notification name argument must be provided");
+        let name = self.arguments.text("name").ok_or_else(missing)?;
+        let patience = self.arguments.number("timeout").unwrap_or(60.0);
+        let longest = super::MAX_WAIT_TIME.as_secs_f64();
+        let time = Duration::from_secs_f64(patience.clamp(0.0, longest));
+        self.device().sleep(time).await;
+        let message =
+            format!("Did not receive any expected {name} notifications within {patience}s");
+        Err(WdaError::new(ErrorKind::TIMEOUT, message))
     }
 }
 

@@ -38,6 +38,25 @@ impl Handler<'_> {
         Ok(())
     }
 
+    pub(super) async fn tap_with_number_of_taps(&mut self) -> Done {
+        let number = |name| self.arguments.number(name);
+        match (number("numberOfTaps"), number("numberOfTouches")) {
+            (Some(_), Some(touches)) if touches > 1.0 => self.many_fingers().await,
+            (Some(taps), Some(_)) => self.tap(taps.clamp(0.0, 20.0) as u32).await,
+            _ => Err(WdaError::invalid_argument(
+                "Both 'numberOfTaps' and 'numberOfTouches' arguments must be provided",
+            )),
+        }
+    }
+
+    /// Several fingers at once: it takes its time, and no app here answers to it.
+    pub(super) async fn many_fingers(&mut self) -> Done {
+        self.target().await?;
+        self.act().await;
+        self.spend(SWIPE_TIME).await;
+        Ok(())
+    }
+
     pub(super) async fn touch_and_hold(&mut self) -> Done {
         let hold = self.seconds("duration");
         if let Some(point) = self.point().await? {

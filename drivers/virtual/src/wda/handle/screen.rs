@@ -62,6 +62,37 @@ impl Handler<'_> {
         Ok(())
     }
 
+    /// In degrees, counted against the way Android counts.
+    pub(super) fn rotation(&self) -> Value {
+        let turns = self.world(|world| world.rotation()).number();
+        json!({"x": 0, "y": 0, "z": (4 - u32::from(turns)) % 4 * 90})
+    }
+
+    pub(super) fn set_rotation(&mut self) -> Done {
+        let number = |name| self.arguments.number(name);
+        let (Some(x), Some(y), Some(z)) = (number("x"), number("y"), number("z")) else {
+            return Err(WdaError::invalid_argument(
+                "x, y and z arguments must exist in the request body",
+            ));
+        };
+        let rotation = match (x, y, z as i64) {
+            (0.0, 0.0, 0) => Rotation::Upright,
+            (0.0, 0.0, 90) => Rotation::Right,
+            (0.0, 0.0, 270) => Rotation::Left,
+            (0.0, 0.0, 180) => {
+                return Err(WdaError::invalid_state(
+                    "The current rotation cannot be set. Make sure the application supports it",
+                ));
+            }
+            _ => {
+                let message = format!("{{x = {x}; y = {y}; z = {z};}} rotation is not supported");
+                return Err(WdaError::invalid_argument(message));
+            }
+        };
+        self.world(|world| world.rotate(rotation));
+        Ok(())
+    }
+
     pub(super) fn device_orientation(&self) -> Value {
         let way = match self.world(|world| world.rotation()) {
             Rotation::Upright => "Portrait",
