@@ -34,7 +34,7 @@ impl Host {
         Self { socket }
     }
 
-    async fn greeted(phone: &AndroidHandle, features: &str) -> Self {
+    pub async fn greeted(phone: &AndroidHandle, features: &str) -> Self {
         let mut host = Self::connect(phone).await;
         let banner = format!("host::features={features}");
         host.send(Packet::new(CNXN, 0x0100_0001, 1 << 20, banner))
@@ -56,7 +56,7 @@ impl Host {
     }
 
     /// Opens a service; its stream's id on the device, `None` when it is refused.
-    async fn open(&mut self, id: u32, window: u32, service: &str) -> Option<u32> {
+    pub async fn open(&mut self, id: u32, window: u32, service: &str) -> Option<u32> {
         self.send(Packet::new(OPEN, id, window, format!("{service}\0")))
             .await;
         let answer = self.next().await.expect("an answer");

@@ -115,8 +115,7 @@ pub(super) async fn nohup(call: &mut Call<'_>) -> CommandResult {
 
 pub(super) async fn sh(call: &mut Call<'_>) -> CommandResult {
     let (Some("-c"), Some(command)) = (call.arg(1), call.arg(2)) else {
-        call.unhandled();
-        return Ok(1);
+        return call.not_recorded().await;
     };
     let mut shell = call.shell.copy();
     // What follows the command is $0, then $1 and on.

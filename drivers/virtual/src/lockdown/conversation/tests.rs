@@ -21,6 +21,9 @@ use crate::lockdown::tests::lockdown;
 use crate::plist;
 use crate::usbmux::{DevicePort, Stream, SystemBuid};
 
+#[path = "../../../tests/judges.rs"]
+mod judges;
+
 const APPS: &str = "com.apple.mobile.installation_proxy";
 
 /// A phone and the pair record of a host it trusts.
@@ -232,6 +235,53 @@ async fn a_service_starts_behind_tls_of_its_own() {
     let mut apps = secure(connect_to(&phone, port), host()).await.unwrap();
     let listed = ask(&mut apps, dictionary([("Command", "Lookup".into())])).await;
     assert_eq!(text(&listed, "Status"), Some("Complete"));
+}
+
+#[tokio::test]
+async fn what_each_judge_asks_is_understood() {
+    let (phone, record) = phone();
+    let host = || Some(Shown::of(&record, "HostCertificate", "HostPrivateKey"));
+    let mut stream = connect(&phone);
+    start_session(&mut stream, &record).await;
+    let mut session = secure(stream, host()).await.unwrap();
+    for (judge, requests) in judges::requests(&["lockdown", "lockdown-service"]) {
+        for asked in requests {
+            let words: Vec<&str> = asked.what.split(' ').collect();
+            let (name, arguments) = match asked.kind.as_str() {
+                "lockdown" => (words[0], &words[1..]),
+                _ => ("StartService", &words[..1]),
+            };
+            let mut request = request(name);
+            let keys: &[&str] = match name {
+                "StartService" => &["Service"],
+                _ => &["Domain", "Key", "Value"],
+            };
+            for (key, word) in keys.iter().zip(arguments).filter(|(_, word)| **word != "-") {
+                let value = match *word {
+                    "true" => true.into(),
+                    word => Value::from(word),
+                };
+                request.insert((*key).to_owned(), value);
+            }
+            let mut answer = ask(&mut session, request).await;
+            if asked.kind == "lockdown-service" {
+                let port = answer.get("Port").and_then(Value::as_unsigned_integer);
+                let port = DevicePort(port.unwrap().try_into().unwrap());
+                let mut service = secure(connect_to(&phone, port), host()).await.unwrap();
+                // What comes before the last one is not answered.
+                for command in &words[1..] {
+                    let name = ("Name", "com.example.notification".into());
+                    let command = dictionary([("Command", (*command).into()), name]);
+                    write(&mut service, command).await.unwrap();
+                }
+                answer = read(&mut service).await.unwrap().unwrap();
+            }
+            let empty = Some(&Value::Dictionary(Dictionary::new()));
+            let what = format!("{judge}: {}", asked.what);
+            assert_eq!(text(&answer, "Error"), asked.refusal.as_deref(), "{what}");
+            assert_ne!(answer.get("Value"), empty, "{what}");
+        }
+    }
 }
 
 #[tokio::test]
