@@ -51,7 +51,7 @@ pub trait VirtualPhone {
 
     /// Looks at what the phone really shows or holds.
     fn world<R>(&self, look: impl FnOnce(&mut World) -> R) -> R {
-        self.device().world(|world, _| look(world))
+        self.device().world(look)
     }
 
     /// A variable of the shop.
@@ -70,7 +70,7 @@ pub trait VirtualPhone {
         let deadline = self.device().now() + TEST_TIMEOUT;
         let seen = self
             .device()
-            .wait_for(deadline, |world, _| is(world).then_some(()))
+            .wait_for(deadline, |world| is(world).then_some(()))
             .await;
         assert!(seen.is_some(), "it did not become so");
     }

@@ -20,7 +20,6 @@ use packtrain_drivers::{
     LaunchMode, Point, SessionOptions, Size, SnapshotDetail, event_channel,
 };
 use packtrain_testing::{AdbServer, SHOP, adb, secluded, shop};
-use packtrain_virtual::android::Address;
 use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions, Listen};
 use packtrain_virtual::latency::{Latency, VariableDuration};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -121,10 +120,7 @@ fn options(agent: AgentChoice, server: Option<&AdbServer>) -> AdbOptions {
 }
 
 fn connector(pool: &AdbPool, phone: &AndroidHandle) -> Arc<dyn Connector> {
-    let address = match phone.address() {
-        Address::Tcp(address) => DirectAddress::Tcp(*address),
-        Address::Unix(path) => DirectAddress::Unix(path.clone()),
-    };
+    let address = DirectAddress::Tcp(phone.address());
     let profile = Profile {
         model: "Bench".to_owned(),
         version: "15".to_owned(),

@@ -13,7 +13,6 @@ use packtrain_testing::promises::{Bench, Phone};
 use packtrain_testing::{
     AdbServer, Hand, NO_FAULTS, SNAPSHOT, TestDevice, VirtualPhone, fleet_options, run,
 };
-use packtrain_virtual::android::Address;
 use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions};
 use tempfile::TempDir;
 
@@ -128,10 +127,7 @@ pub fn options(faults: &str) -> FleetOptions {
 
 /// Where a phone listens.
 pub fn address(phone: &AndroidHandle) -> DirectAddress {
-    match phone.address() {
-        Address::Tcp(address) => DirectAddress::Tcp(*address),
-        Address::Unix(path) => DirectAddress::Unix(path.clone()),
-    }
+    DirectAddress::Tcp(phone.address())
 }
 
 /// The same for `adb connect`.

@@ -62,7 +62,7 @@ async fn a_cancelled_command_answers_at_once_and_leaves_the_device_well(device: 
         // Something the device does when the command has reached it.
         let reached = phone
             .device()
-            .wait_for(device_time + TEST_TIMEOUT, |world, _| world.dialog())
+            .wait_for(device_time + TEST_TIMEOUT, |world| world.dialog())
             .await;
         assert!(reached.is_some());
         cancel.cancel();

@@ -36,14 +36,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use self::auth::{AuthPolicy, PublicKey};
 pub use self::features::Generation;
 pub use self::packet::{ChecksumMode, Limits, Packet, PacketError};
-pub use self::serve::{Address, ListenerScope};
+pub use self::serve::ListenerScope;
 
 use self::blobs::Blobs;
 use self::files::Files;
@@ -130,11 +130,6 @@ struct State {
     mode: Option<&'static str>,
 }
 
-/// A lock that outlives a panic of another holder: a device must answer its other clients.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
-}
-
 /// Numbers the links of the process.
 static LINKS: AtomicU64 = AtomicU64::new(1);
 
@@ -184,21 +179,22 @@ impl Android {
 
     /// Whom it lets in.
     pub fn auth_policy(&self) -> AuthPolicy {
-        *lock(&self.auth)
+        *self.auth.lock()
     }
 
     /// Changes whom it lets in, from the next connection on.
     pub fn set_auth_policy(&self, policy: AuthPolicy) {
-        *lock(&self.auth) = policy;
+        *self.auth.lock() = policy;
     }
 
     /// The user has accepted this key.
     pub fn accept_key(&self, key: PublicKey) {
-        lock(&self.keys).insert(key);
+        self.keys.lock().insert(key);
     }
 
     fn knows_signer(&self, token: &[u8; auth::TOKEN_LENGTH], signature: &[u8]) -> bool {
-        lock(&self.keys)
+        self.keys
+            .lock()
             .iter()
             .any(|key| key.verifies(token, signature))
     }
@@ -212,16 +208,16 @@ impl Android {
     }
 
     fn forget_link(&self, number: u64) {
-        lock(&self.reverses).forget_link(number);
+        self.reverses.lock().forget_link(number);
     }
 
     /// The first word of the banner.
     fn state_word(&self) -> &'static str {
-        lock(&self.state).mode.unwrap_or("device")
+        self.state.lock().mode.unwrap_or("device")
     }
 
     fn who(&self) -> files::FileUser {
-        match *lock(&self.root) {
+        match *self.root.lock() {
             Privilege::Shell => files::FileUser::Shell,
             Privilege::Root => files::FileUser::Root,
         }

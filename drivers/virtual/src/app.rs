@@ -12,6 +12,7 @@ mod template;
 mod value;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,7 @@ pub use self::condition::{Comparison, Condition};
 pub use self::element::{Element, Frame, Items, Role};
 use self::loose::{Loose, Nothing};
 pub use self::rule::{Ask, Delay, Permission, Rule, Rules};
-pub use self::template::{Expression, PlatformText, Template};
+pub use self::template::{Expression, PerPlatform, PlatformText, Template};
 pub use self::value::{Record, Value};
 use crate::document::{self, At, DocumentError, Source};
 use crate::shape::Platform;
@@ -42,6 +43,12 @@ impl AppId {
 impl From<&str> for AppId {
     fn from(id: &str) -> Self {
         Self(id.to_owned())
+    }
+}
+
+impl From<At<String>> for AppId {
+    fn from(id: At<String>) -> Self {
+        Self(id.value)
     }
 }
 
@@ -78,7 +85,7 @@ pub struct App {
 #[serde(deny_unknown_fields)]
 pub struct Identity {
     /// Package name and bundle id.
-    pub id: Ids,
+    pub id: PerPlatform<AppId>,
     /// What stands under its icon.
     pub name: String,
     /// Its version, quoted: `"2.4.1"`.
@@ -107,36 +114,6 @@ pub struct Identity {
     pub links: BTreeMap<String, Rules>,
 }
 
-/// An app's id on each platform; one text stands for both.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ids {
-    /// The same everywhere.
-    Same(AppId),
-    /// One per platform.
-    PerPlatform {
-        /// The Android package.
-        android: AppId,
-        /// The iOS bundle id.
-        ios: AppId,
-    },
-}
-
-impl<'de> Deserialize<'de> for Ids {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Both {
-            android: AppId,
-            ios: AppId,
-        }
-        Ok(match Loose::<Both, Nothing>::deserialize(deserializer)? {
-            Loose::Text(id) => Self::Same(AppId(id)),
-            Loose::Map(Both { android, ios }) => Self::PerPlatform { android, ios },
-            Loose::Seq(nothing) => match nothing {},
-        })
-    }
-}
-
 /// What happens to the screen while the keyboard is up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -155,7 +132,7 @@ pub struct Screen {
     /// Shown in a bar at the top, with a way back when there is one.
     pub title: Option<PlatformText>,
     /// Elements at the right end of the bar.
-    pub bar: Vec<Element>,
+    pub bar: Vec<Arc<Element>>,
     /// Where back leads instead of the screen before: a screen, or `exit`.
     pub back: Option<At<String>>,
     /// Android: the activity class, when it is not the launcher's.
@@ -165,7 +142,7 @@ pub struct Screen {
     /// What happens when the screen is entered.
     pub enter: Rules,
     /// What is on it, from the top.
-    pub elements: Vec<Element>,
+    pub elements: Vec<Arc<Element>>,
 }
 
 /// A dialog above the screen.
@@ -202,10 +179,10 @@ impl<'de> Deserialize<'de> for DialogButton {
             #[serde(default)]
             tap: Rules,
         }
-        let read = At::<Loose<Long, Nothing>>::deserialize(deserializer)?;
-        Ok(match read.value {
-            Loose::Text(text) => Self {
-                text: PlatformText::Same(Template::new(&text, read.place)),
+        let At { value, place } = At::<Loose<Long, Nothing>>::deserialize(deserializer)?;
+        Ok(match value {
+            Loose::Text(value) => Self {
+                text: PlatformText::from(At { value, place }),
                 tap: Rules::default(),
             },
             Loose::Map(Long { text, tap }) => Self { text, tap },
@@ -275,11 +252,7 @@ impl App {
 
     /// The app's id on `platform`.
     pub fn id(&self, platform: Platform) -> &AppId {
-        match (&self.app.id, platform) {
-            (Ids::Same(id), _)
-            | (Ids::PerPlatform { android: id, .. }, Platform::Android)
-            | (Ids::PerPlatform { ios: id, .. }, Platform::Ios) => id,
-        }
+        self.app.id.on(platform)
     }
 }
 

@@ -19,8 +19,8 @@ use crate::arrivals::Arrivals;
 use crate::faults::{Event, Fault, FaultRule, FaultState, Faults};
 use crate::latency::{Dice, Latency, VariableDuration};
 use crate::paint::{PaintError, Painter};
-use crate::shape::{Platform, Shape};
-use crate::world::{AppEvent, Catalog, OpenDialog, ScreenMetrics, Snapshot, World, WorldOptions};
+use crate::shape::{Platform, ScreenMetrics, Shape};
+use crate::world::{AppEvent, Catalog, OpenDialog, Snapshot, World, WorldOptions};
 
 /// The most different requests a device remembers that it could not do.
 const MAX_UNHANDLED: usize = 256;
@@ -97,11 +97,6 @@ pub struct Device {
     arrivals: Option<Arc<Arrivals>>,
 }
 
-/// A lock that outlives a panic of another holder: a device must answer its other clients.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
-}
-
 /// What the device number `index` of a fleet is called among those of its platform: `virtual-1`
 /// and up.
 pub fn name(index: usize) -> String {
@@ -176,12 +171,18 @@ impl Device {
 
     /// Serial or udid.
     pub fn serial(&self) -> String {
-        lock(&self.serial).clone()
+        self.serial.lock().clone()
     }
 
     /// Its number in the fleet, from 0.
     pub const fn index(&self) -> usize {
         self.index
+    }
+
+    /// Its number in the fleet, from 1.
+    pub fn ordinal(&self) -> u32 {
+        let number = u32::try_from(self.index).unwrap_or(u32::MAX);
+        number.saturating_add(1)
     }
 
     /// Its body.
@@ -191,7 +192,7 @@ impl Device {
 
     /// The screen as apps are laid out for it.
     pub fn screen(&self) -> ScreenMetrics {
-        self.world(|world, _| world.screen())
+        self.world(|world| world.screen())
     }
 
     /// How long things take.
@@ -209,7 +210,7 @@ impl Device {
         let real = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        let skew = *lock(&self.skew);
+        let skew = *self.skew.lock();
         let by = Duration::from_millis(skew.unsigned_abs());
         if skew < 0 {
             real.saturating_sub(by)
@@ -220,29 +221,28 @@ impl Device {
 
     /// Charge of the battery in percent.
     pub fn battery(&self) -> u8 {
-        *lock(&self.battery)
+        *self.battery.lock()
     }
 
     /// Sets the charge of the battery, in percent.
     pub fn set_battery(&self, percent: u8) {
-        *lock(&self.battery) = percent.min(100);
+        *self.battery.lock() = percent.min(100);
     }
 
     /// Looks at the world or changes it; who waits for a change is woken. `act` must not block.
-    pub fn world<R>(&self, act: impl FnOnce(&mut World, Duration) -> R) -> R {
+    pub fn world<R>(&self, act: impl FnOnce(&mut World) -> R) -> R {
         // Only this much is compiled for every `act`, and there are more than a hundred.
-        let (mut world, before, now) = self.enter_world();
-        let result = act(&mut world, now);
+        let (mut world, before) = self.enter_world();
+        let result = act(&mut world);
         self.leave_world(world, before);
         result
     }
 
-    fn enter_world(&self) -> (MutexGuard<'_, World>, u64, Duration) {
-        let mut world = lock(&self.world);
+    fn enter_world(&self) -> (MutexGuard<'_, World>, u64) {
+        let mut world = self.world.lock();
         let before = world.revision();
-        let now = self.now();
-        world.advance(now);
-        (world, before, now)
+        world.advance(self.now());
+        (world, before)
     }
 
     fn leave_world(&self, mut world: MutexGuard<'_, World>, before: u64) {
@@ -274,16 +274,14 @@ impl Device {
     pub async fn wait_for<R>(
         &self,
         deadline: Duration,
-        mut look: impl FnMut(&mut World, Duration) -> Option<R>,
+        mut look: impl FnMut(&mut World) -> Option<R>,
     ) -> Option<R> {
         loop {
             // Registered before looking, or a change in between would be missed.
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
-            let (found, now, due) = self.world(|world, now| {
-                let found = look(world, now);
-                (found, now, world.next_due())
-            });
+            let (found, now, due) =
+                self.world(|world| (look(world), world.now(), world.next_due()));
             if found.is_some() || now >= deadline {
                 return found;
             }
@@ -297,7 +295,7 @@ impl Device {
 
     /// Lets the time pass that something takes.
     pub async fn takes(&self, lasting: VariableDuration) {
-        let time = lasting.pick(&mut lock(&self.dice));
+        let time = lasting.pick(&mut self.dice.lock());
         if !time.is_zero() {
             tokio::time::sleep(time).await;
         }
@@ -310,7 +308,7 @@ impl Device {
 
     /// A number of the device's dice, from 0 to `limit`.
     pub fn roll(&self, limit: u64) -> u64 {
-        lock(&self.dice).up_to(limit)
+        self.dice.lock().up_to(limit)
     }
 
     /// The screen as a PNG, as large as the screen times `scale`.
@@ -342,7 +340,7 @@ impl Device {
 
     /// Whether nothing can go wrong.
     pub fn has_no_faults(&self) -> bool {
-        lock(&self.faults).is_empty()
+        self.faults.lock().is_empty()
     }
 
     /// Whether nobody looks at events, so that they need not be described.
@@ -356,7 +354,7 @@ impl Device {
         if let Some(arrivals) = &self.arrivals {
             arrivals.note(&self.name(), event);
         }
-        let mut faults = lock(&self.faults);
+        let mut faults = self.faults.lock();
         if faults.is_empty() {
             return Vec::new();
         }
@@ -370,10 +368,10 @@ impl Device {
     /// Does what a fault of the device or its screen does; false when it is another's.
     fn apply_device_fault(&self, fault: &Fault) -> bool {
         match fault {
-            Fault::ClockSkew(ms) => *lock(&self.skew) = *ms,
+            Fault::ClockSkew(ms) => *self.skew.lock() = *ms,
             Fault::Battery(percent) => self.set_battery(*percent),
             Fault::Serial(serial) => {
-                lock(&self.serial).clone_from(serial);
+                self.serial.lock().clone_from(serial);
                 self.cut();
             }
             // The caller must know that it goes no further.
@@ -382,7 +380,7 @@ impl Device {
                 return false;
             }
             Fault::BootLoop(time) => {
-                *lock(&self.boot_loop) = Some(time.0);
+                *self.boot_loop.lock() = Some(time.0);
                 self.reboot(time.0);
                 return false;
             }
@@ -400,13 +398,13 @@ impl Device {
                     text: text.clone(),
                     buttons: buttons.clone(),
                 };
-                self.world(|world, now| world.show_system_dialog(dialog, now));
+                self.world(|world| world.show_system_dialog(dialog));
             }
             Fault::Keyboard => self.world(World::force_keyboard),
-            Fault::Crash => self.world(|world, now| world.crash(&world.front(), now)),
-            Fault::Anr => self.world(|world, now| {
+            Fault::Crash => self.world(|world| world.crash(&world.front())),
+            Fault::Anr => self.world(|world| {
                 let front = world.front();
-                world.show_system_dialog(OpenDialog::Hangs(front), now);
+                world.show_system_dialog(OpenDialog::Hangs(front));
             }),
             _ => return false,
         }
@@ -415,17 +413,17 @@ impl Device {
 
     /// One more rule for this device.
     pub fn inject(&self, rule: FaultRule) {
-        lock(&self.faults).inject(Arc::new(rule));
+        self.faults.lock().inject(Arc::new(rule));
     }
 
     /// No fault rule applies any more.
     pub fn clear_faults(&self) {
-        lock(&self.faults).clear();
+        self.faults.lock().clear();
     }
 
     /// Keeps `snapshot` as the newest and returns the one of `by` reads before, or the oldest.
     pub fn told_late(&self, snapshot: Snapshot, by: usize) -> Snapshot {
-        let mut history = lock(&self.history);
+        let mut history = self.history.lock();
         history.push_front(snapshot.clone());
         let late = history.get(by).or_else(|| history.back()).cloned();
         history.truncate(MAX_STALE);
@@ -445,7 +443,7 @@ impl Device {
     /// Switches the device off and on: all connections are cut, nothing answers for `time`.
     pub fn reboot(&self, time: Duration) {
         self.world(World::reboot);
-        *lock(&self.boot_id) = random_uuid();
+        *self.boot_id.lock() = random_uuid();
         let until = self.now() + time;
         self.power.send_replace(Power::Down(until));
         self.cut();
@@ -453,18 +451,18 @@ impl Device {
 
     /// A UUID that no other start of any device has.
     pub fn boot_id(&self) -> String {
-        lock(&self.boot_id).clone()
+        self.boot_id.lock().clone()
     }
 
     /// How long a start takes, by the dice.
     pub fn boot_time(&self) -> Duration {
-        self.latency.boot.pick(&mut lock(&self.dice))
+        self.latency.boot.pick(&mut self.dice.lock())
     }
 
     /// Whether the device answers now.
     pub fn power(&self) -> Power {
         let power = *self.power.borrow();
-        match (power, *lock(&self.boot_loop)) {
+        match (power, *self.boot_loop.lock()) {
             (Power::Down(until), _) if self.now() < until => power,
             (Power::Down(_), Some(time)) => {
                 self.reboot(time);
@@ -476,7 +474,7 @@ impl Device {
 
     /// Notes a request of a client that the device has no answer for.
     pub fn note_unhandled(&self, request: &str) {
-        let mut all = lock(&self.unhandled);
+        let mut all = self.unhandled.lock();
         if let Some(count) = all.get_mut(request) {
             *count += 1;
         } else if all.len() < MAX_UNHANDLED {
@@ -487,7 +485,7 @@ impl Device {
 
     /// The requests the device had no answer for, and how often each came.
     pub fn unhandled(&self) -> Vec<(String, u64)> {
-        let all = lock(&self.unhandled);
+        let all = self.unhandled.lock();
         all.iter()
             .map(|(request, count)| (request.clone(), *count))
             .collect()

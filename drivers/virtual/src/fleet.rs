@@ -1,7 +1,6 @@
 //! A fleet of virtual devices in this process.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -9,30 +8,26 @@ use tokio_util::task::TaskTracker;
 
 use crate::adb_server;
 use crate::android::blobs::Blobs;
-use crate::android::{
-    Address, Android, AndroidOptions, AuthPolicy, Build, Generation, ListenerScope,
-};
+use crate::android::{Android, AndroidOptions, AuthPolicy, Build, Generation, ListenerScope};
 use crate::app::{App, AppError};
 use crate::arrivals::Arrivals;
 use crate::device::{Device, DeviceOptions};
 use crate::faults::{FaultRule, Faults};
-use crate::ios::{Iphone, Iphones, udid};
+use crate::ios::{Iphone, udid};
 use crate::latency::Latency;
 use crate::paint::{PaintLimits, Painter};
-use crate::shape;
+use crate::shape::{self, Platform};
+use crate::usbmux::Usbmuxd;
 use crate::world::Catalog;
 
 /// Where the Android devices listen.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Listen {
     /// Each on a free port of 127.0.0.1.
     #[default]
     Tcp,
     /// All on one port, each on a loopback address of its own. Linux only.
     PerDeviceIp,
-    /// Each on a socket file in this directory.
-    #[cfg(unix)]
-    Unix(PathBuf),
 }
 
 /// What a fleet consists of.
@@ -109,7 +104,7 @@ pub enum FleetError {
 #[derive(Debug, Clone)]
 pub struct AndroidHandle {
     android: Arc<Android>,
-    address: Address,
+    address: SocketAddr,
 }
 
 impl AndroidHandle {
@@ -124,8 +119,8 @@ impl AndroidHandle {
     }
 
     /// Where it listens; its `Display` is what `adb connect` takes and how adb names the device.
-    pub const fn address(&self) -> &Address {
-        &self.address
+    pub const fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// The device behind the wire: its world, its faults, its clock.
@@ -153,7 +148,8 @@ impl AndroidHandle {
 #[derive(Debug)]
 pub struct Fleet {
     android: Vec<AndroidHandle>,
-    iphones: Option<Iphones>,
+    ios: Vec<Arc<Iphone>>,
+    usbmuxd_address: Option<SocketAddr>,
     blobs: Arc<Blobs>,
     shutdown: CancellationToken,
     tasks: TaskTracker,
@@ -173,12 +169,14 @@ impl Fleet {
         let tasks = TaskTracker::new();
         // Ends what was started when something below fails.
         let guard = shutdown.clone().drop_guard();
-        let device = |serial, index: usize, count, shapes: &'static [shape::Shape]| {
+        let device = |serial, index: usize, count, platform| {
+            let models = shape::models(platform);
+            let shape = models.clone().nth(index % models.count());
             Arc::new(Device::new(DeviceOptions {
                 serial,
                 index,
                 count,
-                shape: &shapes[index % shapes.len()],
+                shape: shape.expect("a remainder is less than what divides"),
                 catalog: catalog.clone(),
                 latency: latency.clone(),
                 faults: faults.clone(),
@@ -190,7 +188,7 @@ impl Fleet {
         let androids: Vec<Arc<Android>> = (0..options.android)
             .map(|index| {
                 let serial = format!("VIRTUAL{index:05}");
-                let device = device(serial, index, options.android, shape::ANDROID);
+                let device = device(serial, index, options.android, Platform::Android);
                 let options = AndroidOptions {
                     auth: options.auth,
                     generation: options.generation,
@@ -206,24 +204,29 @@ impl Fleet {
             shutdown: shutdown.clone(),
             tasks: tasks.clone(),
         };
-        let addresses = listen(&listening, &androids, &options.listen).await?;
-        let iphones =
-            (0..options.ios).map(|index| device(udid(index).0, index, options.ios, shape::IOS));
-        let iphones = match options.ios {
+        let addresses = listen(&listening, &androids, options.listen).await?;
+        let usbmuxd = Arc::new(Usbmuxd::default());
+        let usbmuxd_address = match options.ios {
             0 => None,
-            _ => Some(
-                Iphones::start(iphones, shutdown.clone(), tasks.clone())
-                    .await
-                    .map_err(FleetError::Iphones)?,
-            ),
+            _ => {
+                let listening = usbmuxd.clone().serve(shutdown.clone(), tasks.clone());
+                Some(listening.await.map_err(FleetError::Iphones)?)
+            }
         };
+        let iphones = (0..options.ios).map(|index| {
+            let device = device(udid(index).0, index, options.ios, Platform::Ios);
+            Iphone::start(device, usbmuxd.clone(), shutdown.clone(), tasks.clone())
+        });
+        let ios = iphones.collect::<Result<_, _>>();
+        let ios = ios.map_err(FleetError::Iphones)?;
         guard.disarm();
         let android = (androids.into_iter().zip(addresses))
             .map(|(android, address)| AndroidHandle { android, address })
             .collect();
         Ok(Self {
             android,
-            iphones,
+            ios,
+            usbmuxd_address,
             blobs,
             shutdown,
             tasks,
@@ -237,18 +240,13 @@ impl Fleet {
 
     /// The iPhones, in order.
     pub fn ios(&self) -> &[Arc<Iphone>] {
-        self.iphones.as_ref().map_or(&[], Iphones::phones)
+        &self.ios
     }
 
     /// Where the usbmuxd of the iPhones listens, in the form `USBMUXD_SOCKET_ADDRESS` takes;
     /// `None` without iPhones.
-    pub fn usbmuxd_address(&self) -> Option<SocketAddr> {
-        self.iphones.as_ref().map(Iphones::usbmuxd_address)
-    }
-
-    /// The iPhones with their usbmuxd; `None` without any.
-    pub const fn iphones(&self) -> Option<&Iphones> {
-        self.iphones.as_ref()
+    pub const fn usbmuxd_address(&self) -> Option<SocketAddr> {
+        self.usbmuxd_address
     }
 
     /// Starts an adb server that has no devices, for clients that ask one before they come here
@@ -282,22 +280,15 @@ impl Drop for Fleet {
 async fn listen(
     listening: &ListenerScope,
     androids: &[Arc<Android>],
-    how: &Listen,
-) -> Result<Vec<Address>, FleetError> {
+    how: Listen,
+) -> Result<Vec<SocketAddr>, FleetError> {
     let failed = |index| move |source| FleetError::Listen { index, source };
-    if *how == Listen::PerDeviceIp {
+    if how == Listen::PerDeviceIp {
         return listening.per_address(androids).await.map_err(failed(0));
     }
     let mut addresses = Vec::with_capacity(androids.len());
     for (index, android) in androids.iter().enumerate() {
-        let address = match how {
-            #[cfg(unix)]
-            Listen::Unix(dir) => {
-                let path = dir.join(format!("{index}.sock"));
-                listening.unix(android.clone(), &path)
-            }
-            Listen::Tcp | Listen::PerDeviceIp => listening.tcp(android.clone()).await,
-        };
+        let address = listening.tcp(android.clone()).await;
         addresses.push(address.map_err(failed(index))?);
     }
     Ok(addresses)

@@ -1,19 +1,17 @@
 //! How long things take on a virtual device. `phone` looks like a phone, `fast` is for unit tests.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::document::{self, DocumentError, Source};
-
 /// A duration that varies: `ms` plus up to `jitter` milliseconds by the device's seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct VariableDuration {
     /// Milliseconds, at least.
     pub ms: u64,
     /// Milliseconds more, at most.
-    #[serde(default)]
     pub jitter: u64,
 }
 
@@ -23,23 +21,15 @@ impl VariableDuration {
         Self { ms, jitter: 0 }
     }
 
-    /// Between `from` and `to` milliseconds.
-    pub const fn between(from: u64, to: u64) -> Self {
-        Self {
-            ms: from,
-            jitter: to.saturating_sub(from),
-        }
-    }
-
     /// The duration for one draw of a device's dice.
     pub fn pick(self, dice: &mut Dice) -> Duration {
         Duration::from_millis(self.ms.saturating_add(dice.up_to(self.jitter)))
     }
 }
 
-/// The times of a device. Defaults are those of `phone`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+/// The times of a device.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
 pub struct Latency {
     /// `uiautomator dump`: the quiet it waits for before it looks.
     pub dump_quiet: VariableDuration,
@@ -77,77 +67,22 @@ pub struct Latency {
     pub transition: VariableDuration,
 }
 
-impl Default for Latency {
-    fn default() -> Self {
-        Self::phone()
-    }
-}
-
 impl Latency {
     /// Times as on a phone of the middle class.
-    pub const fn phone() -> Self {
-        Self {
-            dump_quiet: VariableDuration::ms(1000),
-            dump_patience: VariableDuration::ms(10_000),
-            dump: VariableDuration::between(850, 950),
-            input: VariableDuration::between(25, 35),
-            old_input: VariableDuration::between(650, 750),
-            screencap: VariableDuration::between(150, 400),
-            agent_dump: VariableDuration::between(20, 60),
-            agent_call: VariableDuration::between(5, 15),
-            agent_start: VariableDuration::between(800, 1200),
-            source: VariableDuration::between(100, 400),
-            action: VariableDuration::ms(100),
-            cold_start: VariableDuration::between(600, 2000),
-            warm_start: VariableDuration::between(150, 300),
-            install: VariableDuration::ms(1000),
-            install_rate: 30_000_000,
-            boot: VariableDuration::ms(20_000),
-            transition: VariableDuration::ms(250),
-        }
+    pub fn phone() -> Self {
+        Self::named("phone")
     }
 
     /// No waiting but where the order of things needs some.
-    pub const fn fast() -> Self {
-        const NONE: VariableDuration = VariableDuration::ms(0);
-        Self {
-            dump_quiet: NONE,
-            dump_patience: VariableDuration::ms(200),
-            dump: NONE,
-            input: NONE,
-            old_input: NONE,
-            screencap: NONE,
-            agent_dump: NONE,
-            agent_call: NONE,
-            agent_start: NONE,
-            source: NONE,
-            action: NONE,
-            cold_start: NONE,
-            warm_start: NONE,
-            install: NONE,
-            install_rate: u64::MAX,
-            boot: VariableDuration::ms(200),
-            transition: NONE,
-        }
+    pub fn fast() -> Self {
+        Self::named("fast")
     }
 
-    /// The profile of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "phone" => Some(Self::phone()),
-            "fast" => Some(Self::fast()),
-            _ => None,
-        }
-    }
-
-    /// Reads a profile; times that are not named are those of `phone`.
-    ///
-    /// # Errors
-    /// What is wrong with the text, and where.
-    pub fn parse(text: &str, source_name: &str) -> Result<Self, DocumentError> {
-        let source = Source::new(source_name, text);
-        let mut all: Vec<Self> = document::read(&source)?;
-        Ok(all.pop().unwrap_or_default())
+    fn named(name: &str) -> Self {
+        static PROFILES: LazyLock<HashMap<String, Latency>> = LazyLock::new(|| {
+            serde_json::from_str(include_str!("latency.json")).expect("the tests have read it")
+        });
+        PROFILES.get(name).cloned().unwrap_or_default()
     }
 }
 

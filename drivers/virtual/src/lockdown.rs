@@ -1,26 +1,26 @@
 //! lockdownd: the iPhone's front door, on device port 62078. It tells what the device is, pairs
-//! with hosts, and starts the list of apps.
+//! with hosts, and starts the other services.
 //!
 //! Wire: <https://github.com/libimobiledevice/libimobiledevice> (`src/lockdown.c`). Answers are in
-//! the form iOS 5 and later give them: no `Result`, an `Error` when something failed. Started is
-//! the list of apps; every other service is `InvalidService`. This module does not know what apps
-//! do.
+//! the form iOS 5 and later give them: no `Result`, an `Error` when something failed. Started are
+//! the services that clients ask a phone without a developer disk image for; every other one is
+//! `InvalidService`.
 
 pub(crate) mod channel;
 mod conversation;
-mod identity;
 mod pairing;
 mod service;
 mod values;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-pub use self::identity::Identity;
-use self::pairing::Pairings;
+use self::pairing::{Pairing, Pairings};
 use self::service::Ports;
-pub use self::service::{InstalledApp, Inventory, Origin};
+use crate::device::Device;
+use crate::plist;
 use crate::usbmux::{DevicePort, Service, SystemBuid, Udid};
 
 /// The port of lockdownd on every device.
@@ -53,118 +53,96 @@ impl Refusal {
     }
 }
 
-/// What one phone tells about itself. What lockdownd is asked beside these follows from them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
-    /// The unique identifier.
-    pub udid: Udid,
-    /// What its owner calls it: `Anna's iPhone`.
-    pub name: String,
-    /// Apple's name for the model: `iPhone14,5`.
-    pub product_type: String,
-    /// Version of iOS: `16.7.8`.
-    pub product_version: String,
-    /// Width and height of the screen in pixels, upright.
-    pub screen_pixels: (u32, u32),
-    /// Pixels per point.
-    pub screen_scale: u32,
-    /// The phone's number in its fleet, from which serial number and addresses are made.
-    pub ordinal: u32,
-    /// Its Wi-Fi address: `a4:83:e7:00:00:01`.
-    pub wifi_address: String,
-}
-
 /// The lockdownd of one device.
-#[derive(Clone)]
 pub struct Lockdown {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    facts: Facts,
-    identity: Arc<Identity>,
-    inventory: Arc<dyn Inventory>,
+    udid: Udid,
+    device: Arc<Device>,
     pairings: Pairings,
     ports: Ports,
-    /// The name that a host gave it.
-    renamed: Mutex<Option<String>>,
+    /// What hosts have set, by domain and key.
+    written: Mutex<BTreeMap<(Option<String>, String), plist::Value>>,
 }
 
 impl Lockdown {
     /// A lockdownd that no host has paired with.
-    pub fn new(facts: Facts, identity: Arc<Identity>, inventory: Arc<dyn Inventory>) -> Self {
-        Self {
-            inner: Arc::new(Inner {
-                facts,
-                identity,
-                inventory,
-                pairings: Pairings::default(),
-                ports: Ports::default(),
-                renamed: Mutex::default(),
-            }),
-        }
+    pub fn new(udid: Udid, device: Arc<Device>) -> Arc<Self> {
+        Arc::new(Self {
+            udid,
+            device,
+            pairings: Pairings::default(),
+            ports: Ports::default(),
+            written: Mutex::default(),
+        })
     }
 
     /// Pairs with the host `buid` as if someone had tapped "Trust", and answers the record that
     /// host keeps.
-    pub fn pair_with(&self, udid: &Udid, buid: &SystemBuid) -> Vec<u8> {
-        let identity = &self.inner.identity;
-        self.inner
-            .pairings
-            .add(identity.host_id(), identity.own_pairing());
-        identity.pair_record(udid, buid, &self.inner.facts.wifi_address)
+    pub fn pair_with(&self, buid: &SystemBuid) -> Vec<u8> {
+        let mut record = values::recorded(["pairing", ""]);
+        if let Some((host, pairing)) = Pairing::read(&record) {
+            self.pairings.add(host, pairing);
+        }
+        record.extend(plist::dictionary([
+            ("SystemBUID", buid.0.as_str().into()),
+            ("UDID", self.udid.as_str().into()),
+            ("WiFiMACAddress", self.address("a4:83:e7").into()),
+        ]));
+        plist::write_xml(record)
     }
 
     /// What answers on `port`: lockdownd itself, which may refuse what it is asked there, or a
     /// service it started.
-    pub fn open(&self, port: DevicePort, refusal: Option<Refusal>) -> Option<Service> {
-        let inner = self.inner.clone();
+    pub fn open(self: &Arc<Self>, port: DevicePort, refusal: Option<Refusal>) -> Option<Service> {
+        let phone = self.clone();
         if port == PORT {
             return Some(Box::new(move |stream| {
-                Box::pin(conversation::serve(inner, refusal, stream))
+                Box::pin(conversation::serve(phone, refusal, stream))
             }));
         }
-        let host = inner.ports.take(port)?;
+        let started = phone.ports.take(port)?;
         Some(Box::new(move |stream| {
-            Box::pin(service::serve(inner, host, stream))
+            Box::pin(service::serve(phone, started, stream))
         }))
+    }
+
+    /// The phone's number in its fleet, from which serial number and addresses are made.
+    fn ordinal(&self) -> u32 {
+        self.device.ordinal()
+    }
+
+    /// A hardware address of the phone, which begins so.
+    fn address(&self, maker: &str) -> String {
+        let [_, a, b, c] = self.ordinal().to_be_bytes();
+        format!("{maker}:{a:02x}:{b:02x}:{c:02x}")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::DeviceOptions;
+    use crate::faults::Faults;
+    use crate::latency::Latency;
+    use crate::paint::{PaintLimits, Painter};
+    use crate::shape;
+    use crate::world::Catalog;
 
-    struct Nothing;
-
-    impl Inventory for Nothing {
-        fn battery_percent(&self) -> u8 {
-            42
-        }
-
-        fn apps(&self) -> Vec<InstalledApp> {
-            Vec::new()
-        }
-
-        fn uninstall(&self, _: &str) -> bool {
-            false
-        }
-
-        fn note_unhandled(&self, _: &str) {}
-    }
-
-    /// A phone without apps.
-    pub(super) fn lockdown() -> Lockdown {
-        let facts = Facts {
-            udid: Udid("00008110-000A1B2C00000001".to_owned()),
-            name: "Test".to_owned(),
-            product_type: "iPhone14,5".to_owned(),
-            product_version: "16.7.8".to_owned(),
-            screen_pixels: (1170, 2532),
-            screen_scale: 3,
-            ordinal: 1,
-            wifi_address: "a4:83:e7:00:00:01".to_owned(),
-        };
-        Lockdown::new(facts, Arc::new(Identity::new()), Arc::new(Nothing))
+    /// A phone with the system's apps only.
+    pub(super) fn lockdown() -> Arc<Lockdown> {
+        let serial = "00008110-000A1B2C00000001".to_owned();
+        let device = Device::new(DeviceOptions {
+            serial: serial.clone(),
+            index: 0,
+            count: 1,
+            shape: shape::models(shape::Platform::Ios).nth(1).unwrap(),
+            catalog: Arc::new(Catalog::new([]).unwrap()),
+            latency: Arc::new(Latency::fast()),
+            faults: Arc::new(Faults::default()),
+            seed: 0,
+            painter: Arc::new(Painter::new(PaintLimits::default())),
+            arrivals: None,
+        });
+        device.set_battery(42);
+        Lockdown::new(Udid(serial), Arc::new(device))
     }
 }

@@ -4,7 +4,7 @@
 mod canvas;
 mod draw;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use bytes::Bytes;
@@ -54,7 +54,10 @@ impl Painter {
     /// A painter with an empty cache.
     pub fn new(limits: PaintLimits) -> Self {
         Self {
-            cache: Mutex::new(Cache::new(limits.cache)),
+            cache: Mutex::new(Cache {
+                room: limits.cache,
+                ..Cache::default()
+            }),
             limit: Semaphore::new(limits.at_once.max(1)),
         }
     }
@@ -69,19 +72,18 @@ impl Painter {
         width: u32,
         height: u32,
     ) -> Result<Bytes, PaintError> {
-        let key = Key::of(&snapshot, width, height);
+        let key = key_of(&snapshot, width, height);
         if let Some(known) = self.cached(key) {
             return Ok(known);
         }
+        let paint = move || encode(&draw::draw(&snapshot, width, height)).map(Bytes::from);
         let permit = self.limit.acquire().await;
         // Somebody else may have painted it while this one waited.
         if let Some(known) = self.cached(key) {
             return Ok(known);
         }
-        let painted = tokio::task::spawn_blocking(move || {
-            encode(&draw::draw(&snapshot, width, height)).map(Bytes::from)
-        });
-        let png = painted.await.map_err(|_| PaintError::Interrupted)??;
+        let painted = tokio::task::spawn_blocking(paint).await;
+        let png = painted.map_err(|_| PaintError::Interrupted)??;
         drop(permit);
         self.cache.lock().insert(key, png.clone());
         Ok(png)
@@ -97,21 +99,14 @@ impl Painter {
         width: u32,
         height: u32,
     ) -> Result<Canvas, PaintError> {
-        let permit = self.limit.acquire().await;
+        let _permit = self.limit.acquire().await;
         let painted = tokio::task::spawn_blocking(move || draw::draw(&snapshot, width, height));
-        let canvas = painted.await.map_err(|_| PaintError::Interrupted)?;
-        drop(permit);
-        Ok(canvas)
+        painted.await.map_err(|_| PaintError::Interrupted)
     }
 
-    fn cached(&self, key: Key) -> Option<Bytes> {
+    fn cached(&self, key: u64) -> Option<Bytes> {
         self.cache.lock().get(key)
     }
-}
-
-/// Paints at once, in this thread.
-pub fn paint(snapshot: &Snapshot, width: u32, height: u32) -> Canvas {
-    draw::draw(snapshot, width, height)
 }
 
 /// Encodes as the PNG a phone makes: RGBA, eight bits.
@@ -136,85 +131,58 @@ pub fn encode(canvas: &Canvas) -> Result<Vec<u8>, PaintError> {
     Ok(out)
 }
 
-/// What a picture shows and how large it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
-    shows: u64,
-    width: u32,
-    height: u32,
-}
-
-impl Key {
-    fn of(snapshot: &Snapshot, width: u32, height: u32) -> Self {
-        let mut hash = DefaultHasher::new();
-        (snapshot.lit, snapshot.theme, snapshot.width.to_bits()).hash(&mut hash);
-        snapshot.font_scale.to_bits().hash(&mut hash);
-        for window in &snapshot.windows {
-            (window.kind, window.nodes.len()).hash(&mut hash);
-            for node in window.nodes.iter().filter(|n| n.is_visible()) {
-                (node.role, node.flags, &node.text, &node.desc, &node.hint).hash(&mut hash);
-                let seen = node.visible;
-                [seen.x, seen.y, seen.w, seen.h, node.bounds.h]
-                    .map(f64::to_bits)
-                    .hash(&mut hash);
-            }
-        }
-        Self {
-            shows: hash.finish(),
-            width,
-            height,
+/// What stands for a picture: all that it shows, and how large it is.
+fn key_of(snapshot: &Snapshot, width: u32, height: u32) -> u64 {
+    let mut hash = DefaultHasher::new();
+    (snapshot.lit, snapshot.theme, snapshot.width.to_bits()).hash(&mut hash);
+    (snapshot.font_scale.to_bits(), width, height).hash(&mut hash);
+    for window in &snapshot.windows {
+        (window.kind, window.nodes.len()).hash(&mut hash);
+        for node in window.nodes.iter().filter(|n| n.is_visible()) {
+            (node.role, node.flags, &node.text, &node.desc, &node.hint).hash(&mut hash);
+            let seen = node.visible;
+            [seen.x, seen.y, seen.w, seen.h, node.bounds.h]
+                .map(f64::to_bits)
+                .hash(&mut hash);
         }
     }
+    hash.finish()
 }
 
 /// Pictures by what they show; the one not asked for the longest goes first.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Cache {
     room: usize,
     used: usize,
     clock: u64,
-    pictures: HashMap<Key, (u64, Bytes)>,
-    by_age: BTreeMap<u64, Key>,
+    /// Each with when it was asked for last.
+    pictures: HashMap<u64, (u64, Bytes)>,
 }
 
 impl Cache {
-    fn new(room: usize) -> Self {
-        Self {
-            room,
-            used: 0,
-            clock: 0,
-            pictures: HashMap::new(),
-            by_age: BTreeMap::new(),
-        }
-    }
-
-    fn get(&mut self, key: Key) -> Option<Bytes> {
-        let (age, picture) = self.pictures.get_mut(&key)?;
+    fn get(&mut self, key: u64) -> Option<Bytes> {
+        let (asked, picture) = self.pictures.get_mut(&key)?;
         self.clock += 1;
-        self.by_age.remove(age);
-        *age = self.clock;
-        self.by_age.insert(self.clock, key);
+        *asked = self.clock;
         Some(picture.clone())
     }
 
-    fn insert(&mut self, key: Key, picture: Bytes) {
+    fn insert(&mut self, key: u64, picture: Bytes) {
         if picture.len() > self.room {
             return;
         }
         self.used += picture.len();
         self.clock += 1;
-        self.by_age.insert(self.clock, key);
-        if let Some((age, old)) = self.pictures.insert(key, (self.clock, picture)) {
-            self.by_age.remove(&age);
+        if let Some((_, old)) = self.pictures.insert(key, (self.clock, picture)) {
             self.used -= old.len();
         }
         while self.used > self.room {
-            let Some((_, oldest)) = self.by_age.pop_first() else {
+            let oldest = self.pictures.iter().min_by_key(|(_, (asked, _))| *asked);
+            let oldest = oldest.map(|(key, _)| *key);
+            let Some((_, old)) = oldest.and_then(|key| self.pictures.remove(&key)) else {
                 break;
             };
-            if let Some((_, old)) = self.pictures.remove(&oldest) {
-                self.used -= old.len();
-            }
+            self.used -= old.len();
         }
     }
 }

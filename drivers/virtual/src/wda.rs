@@ -10,7 +10,6 @@ mod element_type;
 mod error;
 mod find;
 mod handle;
-mod picture;
 mod predicate;
 mod request;
 mod route;
@@ -60,15 +59,8 @@ pub enum Outage {
 }
 
 /// The WebDriverAgent of one phone.
-#[derive(Clone)]
 pub struct Wda {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
     device: Arc<Device>,
-    /// The phone's number in its fleet.
-    ordinal: u32,
     running: watch::Sender<Running>,
     /// Counts how often it was started.
     incarnation: AtomicU64,
@@ -95,66 +87,52 @@ impl Wda {
     /// whole it tells through `outages`.
     pub fn new(
         device: Arc<Device>,
-        ordinal: u32,
         tasks: TaskTracker,
         outages: mpsc::Sender<Outage>,
-    ) -> Self {
-        Self {
-            inner: Arc::new(Inner {
-                device,
-                ordinal,
-                running: watch::Sender::new(Running::Up),
-                incarnation: AtomicU64::new(0),
-                ends: AtomicBool::new(false),
-                state: Mutex::default(),
-                tasks,
-                outages,
-            }),
-        }
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            device,
+            running: watch::Sender::new(Running::Up),
+            incarnation: AtomicU64::new(0),
+            ends: AtomicBool::new(false),
+            state: Mutex::default(),
+            tasks,
+            outages,
+        })
     }
 
     /// Serves one connection until it ends.
-    pub async fn serve(&self, stream: BoxStream) {
-        server::serve(self.inner.clone(), stream).await;
+    pub async fn serve(self: Arc<Self>, stream: BoxStream) {
+        server::serve(self, stream).await;
     }
 
     /// Whether it runs.
     pub fn running(&self) -> Running {
-        *self.inner.running.borrow()
+        *self.running.borrow()
     }
 
     /// Waits until it does, or does not.
     pub async fn becomes(&self, wanted: Running) {
-        self.inner.becomes(wanted).await;
+        let mut running = self.running.subscribe();
+        // The sender lives as long as this, so there is always an end to wait for.
+        let _ = running.wait_for(|running| *running == wanted).await;
     }
 
     /// Ends it as a crash does: connections end, and its session with them.
     pub fn stop(&self) {
-        self.inner.stop();
+        self.running.send_replace(Running::Down);
     }
 
     /// Starts it, if it does not run.
     pub fn start(&self) {
-        self.inner.running.send_if_modified(|running| {
+        self.running.send_if_modified(|running| {
             let starts = *running == Running::Down;
             if starts {
-                self.inner.incarnation.fetch_add(1, Ordering::Relaxed);
+                self.incarnation.fetch_add(1, Ordering::Relaxed);
                 *running = Running::Up;
             }
             starts
         });
-    }
-}
-
-impl Inner {
-    fn stop(&self) {
-        self.running.send_replace(Running::Down);
-    }
-
-    async fn becomes(&self, wanted: Running) {
-        let mut running = self.running.subscribe();
-        // The sender lives as long as this, so there is always an end to wait for.
-        let _ = running.wait_for(|running| *running == wanted).await;
     }
 
     fn stop_after_answer(&self) {
@@ -208,9 +186,9 @@ impl State {
     }
 
     /// Another client made a session, which ends the one there was.
-    fn taken_by_another(&mut self, inner: &Inner) {
+    fn taken_by_another(&mut self, device: &Device) {
         if let Some(session) = &mut self.session {
-            session.id = SessionId::rolled(&inner.device);
+            session.id = SessionId::rolled(device);
             session.elements = session::ElementCache::default();
         }
     }

@@ -1,7 +1,7 @@
 //! One device's state: what is installed, what runs, what the screen shows, what a touch does.
 //!
-//! Pure: no sockets, no tasks, no clock of its own. Every method that depends on time takes `now`,
-//! the time since the device was made, which must not run backwards.
+//! Pure: no sockets, no tasks, no clock of its own. [`World::advance`] tells it the time since
+//! the device was made, which must not run backwards.
 
 mod app_event;
 mod apps;
@@ -28,14 +28,12 @@ use std::time::Duration;
 pub use self::app_event::AppEvent;
 pub use self::apps::{AppState, Installed, LaunchKind, Launched, NotInstalled};
 pub use self::catalog::{CHROME, Catalog, LAUNCHER, SETTINGS, SPRINGBOARD};
-pub use self::configuration::ScreenMetrics;
 pub use self::dialogs::{DialogView, OpenDialog};
 pub use self::finger::{Finger, Gesture, Pointer};
 pub use self::pinch::TwoFingers;
 pub use self::snapshot::{
     Flags, Node, NodeKey, NodeRole, Rotation, ScrollPosition, Snapshot, Theme, Window, WindowKind,
 };
-pub use self::touch::TouchOutcome;
 pub use self::typing::Key;
 
 use self::configuration::Configuration;
@@ -132,22 +130,17 @@ impl World {
         world
     }
 
-    /// The body of the device.
-    pub const fn shape(&self) -> &'static Shape {
-        self.shape
-    }
-
-    /// The apps there are.
-    pub const fn catalog(&self) -> &Arc<Catalog> {
-        &self.catalog
-    }
-
     /// Lets everything happen that is due by `now`.
     pub fn advance(&mut self, now: Duration) {
         self.now = self.now.max(now);
         while let Some(pending) = self.take_due() {
             self.carry_out_pending(pending);
         }
+    }
+
+    /// The time since the device was made, as it was told last.
+    pub const fn now(&self) -> Duration {
+        self.now
     }
 
     /// When something happens next without anybody touching the device.
@@ -165,8 +158,7 @@ impl World {
     }
 
     /// Since when nothing has moved; `None` while something does, or always will.
-    pub fn quiet_since(&mut self, now: Duration) -> Option<Duration> {
-        self.advance(now);
+    pub fn quiet_since(&mut self) -> Option<Duration> {
         let busy = self.pending.iter().any(|p| p.busy)
             || self.moving_until > self.now
             || self.starting()
@@ -185,8 +177,7 @@ impl World {
     }
 
     /// Turns the device.
-    pub fn rotate(&mut self, rotation: Rotation, now: Duration) {
-        self.advance(now);
+    pub fn rotate(&mut self, rotation: Rotation) {
         if self.rotation != rotation {
             self.rotation = rotation;
             self.moved();
@@ -199,8 +190,7 @@ impl World {
     }
 
     /// Lights the screen or darkens it.
-    pub fn set_display(&mut self, display: Display, now: Duration) {
-        self.advance(now);
+    pub fn set_display(&mut self, display: Display) {
         if self.display != display {
             self.display = display;
             self.changed();
@@ -213,8 +203,7 @@ impl World {
     }
 
     /// Has apps drawn bright or dark.
-    pub fn set_theme(&mut self, theme: Theme, now: Duration) {
-        self.advance(now);
+    pub fn set_theme(&mut self, theme: Theme) {
         if self.theme != theme {
             self.theme = theme;
             self.moved();

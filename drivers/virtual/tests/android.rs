@@ -7,6 +7,7 @@ mod fault;
 mod files;
 mod forward;
 mod install;
+mod judges;
 mod python;
 mod scripts;
 mod shell;

@@ -6,6 +6,7 @@ mod elements;
 mod facebook_wda;
 mod faults;
 mod http;
+mod judges;
 mod lockdown;
 mod sessions;
 mod touches;

@@ -12,4 +12,5 @@
 
 mod android;
 mod ios;
+mod judges;
 mod lab;

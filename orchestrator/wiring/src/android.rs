@@ -11,7 +11,6 @@ use packtrain_driver_adb::{
 use packtrain_driver_playwright::install::home;
 use packtrain_drivers::{Connector, DeviceId, Platform, Size};
 use packtrain_terminal::exit::CliError;
-use packtrain_virtual::android::Address;
 use packtrain_virtual::device;
 use packtrain_virtual::fleet::AndroidHandle;
 
@@ -99,18 +98,17 @@ pub(crate) fn virtual_phone(
         model: shape.model.to_owned(),
         version: shape.os_version.to_owned(),
         api: Some(shape.api_level),
-        screen: Size::new(f64::from(shape.width_px), f64::from(shape.height_px)),
+        screen: Size::new(
+            f64::from(shape.screen.width_px),
+            f64::from(shape.screen.height_px),
+        ),
         form: Form::Phone,
     };
-    pool.direct_known(device::name(index), direct(phone.address()), profile)
-}
-
-fn direct(address: &Address) -> DirectAddress {
-    match address {
-        Address::Tcp(address) => DirectAddress::Tcp(*address),
-        #[cfg(unix)]
-        Address::Unix(path) => DirectAddress::Unix(path.clone()),
-    }
+    pool.direct_known(
+        device::name(index),
+        DirectAddress::Tcp(phone.address()),
+        profile,
+    )
 }
 
 fn address(endpoint: &config::Endpoint) -> Result<SocketAddr, CliError> {

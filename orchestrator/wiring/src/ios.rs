@@ -64,7 +64,7 @@ pub(crate) fn virtual_phone(
             tablet: Some(false),
             model: Some(shape.model.to_owned()),
             version: Some(shape.os_version.to_owned()),
-            screen: Some(Size::new(shape.width(), shape.height())),
+            screen: Some(Size::new(shape.screen.width(), shape.screen.height())),
         },
         ..WdaEndpoint::url(device::name(index), url)
     };

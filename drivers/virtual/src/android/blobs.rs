@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use bytes::Bytes;
 use md5::{Digest, Md5};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 /// Bytes of a chunk.
 const CHUNK: usize = 64 * 1024;
@@ -113,17 +113,13 @@ impl Blobs {
 
     /// Bytes of contents that are in memory.
     pub fn in_memory(&self) -> usize {
-        self.lock().in_memory
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Store> {
-        self.store.lock()
+        self.store.lock().in_memory
     }
 
     fn chunk(self: &Arc<Self>, bytes: &[u8]) -> Result<Arc<Chunk>, SpillError> {
         let hash = hash_of(bytes);
         // Held outside of the lock: dropping a chunk's last owner locks the store.
-        let known: Vec<Arc<Chunk>> = (self.lock().chunks.get(&hash).into_iter().flatten())
+        let known: Vec<Arc<Chunk>> = (self.store.lock().chunks.get(&hash).into_iter().flatten())
             .filter_map(Weak::upgrade)
             .collect();
         for chunk in &known {
@@ -131,7 +127,7 @@ impl Blobs {
                 return Ok(chunk.clone());
             }
         }
-        let mut store = self.lock();
+        let mut store = self.store.lock();
         let place = if store.in_memory + bytes.len() <= self.cap {
             store.in_memory += bytes.len();
             Storage::Memory(Bytes::copy_from_slice(bytes))
@@ -183,7 +179,7 @@ impl Chunk {
     fn bytes(&self) -> Result<Bytes, SpillError> {
         match (&self.place, self.blobs.upgrade()) {
             (Storage::Memory(bytes), _) => Ok(bytes.clone()),
-            (Storage::Slot(slot), Some(blobs)) => blobs.lock().read_slot(*slot, self.length),
+            (Storage::Slot(slot), Some(blobs)) => blobs.store.lock().read_slot(*slot, self.length),
             // The file went with its store.
             (Storage::Slot(_), None) => {
                 Err(std::io::Error::from(std::io::ErrorKind::NotFound).into())
@@ -197,7 +193,7 @@ impl Drop for Chunk {
         let Some(blobs) = self.blobs.upgrade() else {
             return;
         };
-        let mut store = blobs.lock();
+        let mut store = blobs.store.lock();
         match &self.place {
             Storage::Memory(bytes) => store.in_memory -= bytes.len(),
             Storage::Slot(slot) => store.free.push(*slot),
@@ -258,9 +254,16 @@ impl BlobWriter {
             .collect();
         let hash = hash_of(addresses);
         // Held outside of the lock: dropping the last owner of contents locks the store.
-        let known: Vec<Arc<Contents>> = (self.blobs.lock().blobs.get(&hash).into_iter().flatten())
-            .filter_map(Weak::upgrade)
-            .collect();
+        let known: Vec<Arc<Contents>> = (self
+            .blobs
+            .store
+            .lock()
+            .blobs
+            .get(&hash)
+            .into_iter()
+            .flatten())
+        .filter_map(Weak::upgrade)
+        .collect();
         if let Some(found) = known.iter().find(|known| same(known)) {
             return Ok(Blob(found.clone()));
         }
@@ -269,7 +272,7 @@ impl BlobWriter {
             length: self.length,
             md5: OnceLock::new(),
         });
-        let mut store = self.blobs.lock();
+        let mut store = self.blobs.store.lock();
         let all = store.blobs.entry(hash).or_default();
         all.retain(|known| known.strong_count() > 0);
         all.push(Arc::downgrade(&contents));
@@ -366,7 +369,7 @@ mod tests {
         assert!(copies.iter().all(|copy| Arc::ptr_eq(&copy.0, &one.0)));
         drop((copies, one));
         assert_eq!(blobs.in_memory(), 0);
-        assert!(blobs.lock().chunks.is_empty());
+        assert!(blobs.store.lock().chunks.is_empty());
     }
 
     #[test]
@@ -378,10 +381,10 @@ mod tests {
         assert_eq!(blob.read(usize::MAX).expect("read"), bytes);
         assert!(Arc::ptr_eq(&blob.0, &blobs.put(&bytes).expect("stored").0));
         drop(blob);
-        let slots = blobs.lock().slots;
+        let slots = blobs.store.lock().slots;
         let again = blobs.put(&bytes).expect("stored");
         assert_eq!(again.length(), 400_000);
-        assert_eq!(blobs.lock().slots, slots, "slots are used again");
+        assert_eq!(blobs.store.lock().slots, slots, "slots are used again");
     }
 
     #[test]

@@ -292,7 +292,7 @@ async fn run_program(shell: &mut Shell, program: Option<Program>, args: &[String
 async fn run_file(shell: &mut Shell, args: &[String], io: &Io) -> CommandResult {
     let name = &args[0];
     let meta = shell.real_path(name).ok().and_then(|real| {
-        let files = crate::android::lock(&shell.android.files);
+        let files = shell.android.files.lock();
         files.meta(&real)
     });
     let text = shell.read_file(name, 256 * 1024).unwrap_or_default();

@@ -113,10 +113,8 @@ pub struct Meta {
     pub size: u64,
     /// Seconds since 1970.
     pub mtime: i64,
-    /// Owner.
+    /// Owner, which is its group too.
     pub uid: u32,
-    /// Group.
-    pub gid: u32,
 }
 
 impl Meta {
@@ -128,39 +126,46 @@ impl Meta {
 
 #[derive(Debug, Clone)]
 enum Node {
-    File { blob: Blob, mode: u32, mtime: i64 },
-    Dir { mtime: i64 },
-    Link { target: String },
+    File {
+        blob: Blob,
+        mode: u32,
+        mtime: i64,
+    },
+    Dir {
+        mtime: i64,
+    },
+    Link {
+        target: String,
+    },
+    /// Of the skeleton, by its mode and size: a device, or a file whose content is made up when
+    /// it is read.
+    Fixed(u32, u64),
 }
 
 /// What every phone has on its disks from the beginning.
-enum Fixed {
-    Dir,
-    Link(&'static str),
-    Device,
-    /// A file whose content the device makes up when it is read.
-    MadeUp,
-    Program,
-}
-
-static SKELETON: LazyLock<BTreeMap<String, Fixed>> = LazyLock::new(|| {
-    let owned = |path: &str| path.to_owned();
-    let dirs = recorded::table("directories").map(|path| (owned(path), Fixed::Dir));
-    let devices = recorded::table("devices").map(|path| (owned(path), Fixed::Device));
-    let made_up = recorded::files().map(|path| (owned(path), Fixed::MadeUp));
+static SKELETON: LazyLock<BTreeMap<String, Node>> = LazyLock::new(|| {
+    let all = |paths: Vec<String>, node: Node| paths.into_iter().map(move |p| (p, node.clone()));
+    let table = |name| recorded::table(name).map(str::to_owned).collect();
+    let programs = crate::android::commands::names().map(|name| format!("/system/bin/{name}"));
+    let made_up = recorded::files().map(str::to_owned).collect();
     let links = recorded::table("links").filter_map(|line| {
         let (path, target) = line.split_once(' ')?;
-        Some((owned(path), Fixed::Link(target)))
+        let target = target.to_owned();
+        Some((path.to_owned(), Node::Link { target }))
     });
-    let programs = crate::android::commands::names();
-    let programs = programs.map(|name| (format!("/system/bin/{name}"), Fixed::Program));
-    (dirs.chain(devices).chain(made_up).chain(links))
-        .chain(programs)
+    all(table("directories"), Node::Dir { mtime: BUILT })
+        .chain(all(table("devices"), Node::Fixed(DEVICE | 0o666, 0)))
+        .chain(all(made_up, Node::Fixed(REGULAR | 0o444, 0)))
+        .chain(links)
+        .chain(all(
+            programs.collect(),
+            Node::Fixed(REGULAR | 0o755, 68_936),
+        ))
         .collect()
 });
 
 fn is_device(path: &str) -> bool {
-    matches!(SKELETON.get(path), Some(Fixed::Device))
+    matches!(SKELETON.get(path), Some(Node::Fixed(mode, _)) if mode & TYPE_BITS == DEVICE)
 }
 
 /// The files of one device.
@@ -253,48 +258,38 @@ impl Files {
 
     /// Where the link at this real path leads.
     pub fn link_target(&self, path: &str) -> Option<&str> {
-        match self.written.get(path) {
-            Some(Node::Link { target }) => Some(target),
-            Some(Node::File { .. } | Node::Dir { .. }) => None,
-            None => match SKELETON.get(path)? {
-                Fixed::Link(target) => Some(target),
-                Fixed::Dir | Fixed::Device | Fixed::MadeUp | Fixed::Program => None,
-            },
+        match self.node(path)? {
+            Node::Link { target } => Some(target),
+            Node::File { .. } | Node::Dir { .. } | Node::Fixed(..) => None,
         }
+    }
+
+    fn node(&self, path: &str) -> Option<&Node> {
+        self.written.get(path).or_else(|| SKELETON.get(path))
     }
 
     /// What is known of the file at this real path.
     pub fn meta(&self, path: &str) -> Option<Meta> {
-        let meta = |mode, size, mtime, uid| Meta {
+        let is_written = self.written.contains_key(path);
+        let (mode, size, mtime) = match self.node(path)? {
+            Node::File { blob, mode, mtime } => (REGULAR | mode, blob.length(), *mtime),
+            Node::Dir { mtime } if is_written => (DIRECTORY | 0o775, 4096, *mtime),
+            Node::Dir { mtime } if is_free(path) => (DIRECTORY | 0o771, 4096, *mtime),
+            Node::Dir { mtime } => (DIRECTORY | 0o755, 4096, *mtime),
+            Node::Link { target } => (LINK | 0o777, target.len() as u64, BUILT),
+            Node::Fixed(mode, size) => (*mode, *size, BUILT),
+        };
+        // Of the skeleton, all but the directories are the system's.
+        let uid = if is_written || mode & TYPE_BITS == DIRECTORY {
+            owner_of(path)
+        } else {
+            0
+        };
+        Some(Meta {
             mode,
             size,
             mtime,
             uid,
-            gid: uid,
-        };
-        let mine = owner_of(path);
-        match self.written.get(path) {
-            Some(Node::File { blob, mode, mtime }) => {
-                return Some(meta(REGULAR | (mode & 0o7777), blob.length(), *mtime, mine));
-            }
-            Some(Node::Dir { mtime }) => return Some(meta(DIRECTORY | 0o775, 4096, *mtime, mine)),
-            Some(Node::Link { target }) => {
-                return Some(meta(LINK | 0o777, target.len() as u64, BUILT, mine));
-            }
-            None => {}
-        }
-        let is_free = is_under(path, "/data/local/tmp") || is_under(path, "/storage/emulated/0");
-        Some(match SKELETON.get(path)? {
-            Fixed::Dir => meta(
-                DIRECTORY | if is_free { 0o771 } else { 0o755 },
-                4096,
-                BUILT,
-                mine,
-            ),
-            Fixed::Link(target) => meta(LINK | 0o777, target.len() as u64, BUILT, 0),
-            Fixed::Device => meta(DEVICE | 0o666, 0, BUILT, 0),
-            Fixed::MadeUp => meta(REGULAR | 0o444, 0, BUILT, 0),
-            Fixed::Program => meta(REGULAR | 0o755, 68_936, BUILT, 0),
         })
     }
 
@@ -315,15 +310,14 @@ impl Files {
         } else {
             format!("{path}/")
         };
-        let child = |path: &str| {
-            let name = path.strip_prefix(&inside)?;
-            (!name.is_empty() && !name.contains('/')).then(|| name.to_owned())
+        let children = |nodes: &BTreeMap<String, Node>| -> Vec<String> {
+            let names = nodes.range(inside.clone()..);
+            let names = names.map_while(|(path, _)| path.strip_prefix(&inside));
+            let names = names.filter(|name| !name.is_empty() && !name.contains('/'));
+            names.map(str::to_owned).collect()
         };
-        let written = self.written.range(inside.clone()..).map(|(p, _)| p);
-        let fixed = SKELETON.range(inside.clone()..).map(|(p, _)| p);
-        let written = written.take_while(|p| p.starts_with(&inside));
-        let fixed = fixed.take_while(|p| p.starts_with(&inside));
-        let mut names: Vec<String> = written.chain(fixed).filter_map(|p| child(p)).collect();
+        let mut names = children(&self.written);
+        names.extend(children(&SKELETON));
         names.sort();
         names.dedup();
         Ok(names)
@@ -337,15 +331,11 @@ impl Files {
         if !may_read(path, who) {
             return Err(Errno::Denied);
         }
-        match self.written.get(path) {
-            Some(Node::File { blob, .. }) => Ok(Some(blob.clone())),
-            Some(Node::Dir { .. }) => Err(Errno::IsDirectory),
-            Some(Node::Link { .. }) => Err(Errno::NoEntry),
-            None => match self.meta(path) {
-                None => Err(Errno::NoEntry),
-                Some(meta) if meta.is_dir() => Err(Errno::IsDirectory),
-                Some(_) => Ok(None),
-            },
+        match self.node(path).ok_or(Errno::NoEntry)? {
+            Node::File { blob, .. } => Ok(Some(blob.clone())),
+            Node::Fixed(..) => Ok(None),
+            Node::Dir { .. } => Err(Errno::IsDirectory),
+            Node::Link { .. } => Err(Errno::NoEntry),
         }
     }
 
@@ -358,13 +348,12 @@ impl Files {
             return Ok(());
         }
         let system = !is_under(path, "/data") && !is_under(path, "/storage");
-        let free = is_under(path, "/data/local/tmp") || is_under(path, "/storage/emulated/0");
         let own = match who {
             FileUser::App(id) => is_under(path, &format!("/data/data/{id}")),
             FileUser::Root => !system || self.remounted,
             FileUser::Shell => false,
         };
-        if free || own {
+        if is_free(path) || own {
             Ok(())
         } else if system {
             Err(Errno::ReadOnly)
@@ -399,6 +388,7 @@ impl Files {
         if self.meta(path).is_some_and(|meta| meta.is_dir()) {
             return Err(Errno::IsDirectory);
         }
+        let mode = mode & 0o7777;
         self.written
             .insert(path.to_owned(), Node::File { blob, mode, mtime });
         Ok(())
@@ -467,30 +457,22 @@ impl Files {
     pub fn remove(&mut self, path: &str, all: bool, who: &FileUser) -> Result<(), Errno> {
         let meta = self.meta(path).ok_or(Errno::NoEntry)?;
         self.may_write(path, who)?;
-        let inside = format!("{path}/");
-        let children: Vec<String> = (self.written.range(inside.clone()..))
-            .map(|(p, _)| p.clone())
-            .take_while(|p| p.starts_with(&inside))
-            .collect();
         if meta.is_dir() && !all && !self.list(path, &FileUser::Root)?.is_empty() {
             return Err(Errno::NotEmpty);
         }
-        for child in children {
-            self.written.remove(&child);
-        }
-        match self.written.remove(path) {
-            Some(_) => Ok(()),
-            // What belongs to the skeleton stays, emptied.
-            None if all => Ok(()),
-            None => Err(Errno::Denied),
+        let was_written = self.written.contains_key(path);
+        self.remove_system(path);
+        // What belongs to the skeleton stays, emptied.
+        if was_written || all {
+            Ok(())
+        } else {
+            Err(Errno::Denied)
         }
     }
 
     /// Removes what is at this path, whoever may; nothing when nothing is there.
     pub fn remove_system(&mut self, path: &str) {
-        let inside = format!("{path}/");
-        self.written
-            .retain(|p, _| p != path && !p.starts_with(&inside));
+        self.written.retain(|written, _| !is_under(written, path));
     }
 
     /// Moves what is at the real path `from` to the real path `to`.
@@ -507,17 +489,11 @@ impl Files {
         if !self.meta(parent_of(to)).is_some_and(|meta| meta.is_dir()) {
             return Err(Errno::NoEntry);
         }
-        let inside = format!("{from}/");
-        let moved: Vec<String> = (self.written.range(from.to_owned()..))
-            .map(|(p, _)| p.clone())
-            .take_while(|p| p == from || p.starts_with(from))
-            .filter(|p| p == from || p.starts_with(&inside))
-            .collect();
-        for old in moved {
-            if let Some(node) = self.written.remove(&old) {
-                self.written
-                    .insert(format!("{to}{}", &old[from.len()..]), node);
-            }
+        let inside = |path: &String, _: &mut Node| is_under(path, from);
+        let moved: Vec<_> = self.written.extract_if(from.to_owned().., inside).collect();
+        for (old, node) in moved {
+            self.written
+                .insert(format!("{to}{}", &old[from.len()..]), node);
         }
         Ok(())
     }
@@ -553,6 +529,11 @@ pub enum FinalLink {
     Follow,
     /// The last part may be a link itself.
     Keep,
+}
+
+/// Where adb's own user may write.
+fn is_free(path: &str) -> bool {
+    is_under(path, "/data/local/tmp") || is_under(path, "/storage/emulated/0")
 }
 
 fn owner_of(path: &str) -> u32 {

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use tokio::io::AsyncRead;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::android::Android;
 use crate::android::greeting::{self, Greeting};
-use crate::android::outgoing::{Outgoing, WriteHalf};
+use crate::android::outgoing::Outgoing;
 use crate::android::packet::{
     AUTH, CLSE, CNXN, ChecksumMode, Limits, MAX_GREETING, MAX_PAYLOAD, OKAY, OPEN, Packet, STLS,
     SYNC, VERSION, VERSION_MIN, WRTE,
@@ -58,7 +58,7 @@ impl Drop for Link {
     fn drop(&mut self) {
         // However the link ended: its services end, and what leads over it is gone.
         self.ended.cancel();
-        for port in lock(&self.streams).values() {
+        for port in self.streams.lock().values() {
             port.close();
         }
         if let Some(android) = self.android.upgrade() {
@@ -87,7 +87,7 @@ impl Link {
     pub(super) async fn open(&self, destination: &str) -> Option<crate::android::stream::Stream> {
         let local = self.id();
         let (answer, answered) = oneshot::channel();
-        lock(&self.opening).insert(local, answer);
+        self.opening.lock().insert(local, answer);
         let window = match self.acks {
             Acks::EachWrite => 0,
             Acks::Delayed => WINDOW,
@@ -99,7 +99,7 @@ impl Link {
             answer = answered => answer.ok().flatten(),
             () = self.ended.cancelled() => None,
         };
-        lock(&self.opening).remove(&local);
+        self.opening.lock().remove(&local);
         let (remote, payload) = answer?;
         let first = window_of(&payload);
         let (port, stream) = pair(
@@ -109,13 +109,9 @@ impl Link {
             self.outgoing.clone(),
             Acking::Yes,
         );
-        lock(&self.streams).insert(local, port);
+        self.streams.lock().insert(local, port);
         Some(stream)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> parking_lot::MutexGuard<'_, T> {
-    mutex.lock()
 }
 
 /// The number at the front of an OKAY's payload: a window, or bytes that were taken.
@@ -135,7 +131,7 @@ impl Drop for EndOnDrop<'_> {
 /// Serves one connection until it ends.
 pub(super) async fn serve(
     android: &Arc<Android>,
-    (reader, half): (impl AsyncRead + Unpin, WriteHalf),
+    (reader, half): (OwnedReadHalf, OwnedWriteHalf),
     faults: LinkFaults,
 ) {
     let mut cuts = android.device.cuts();
@@ -156,8 +152,8 @@ pub(super) async fn serve(
 
 async fn talk(
     android: &Arc<Android>,
-    reader: impl AsyncRead + Unpin,
-    half: WriteHalf,
+    reader: OwnedReadHalf,
+    half: OwnedWriteHalf,
     faults: &LinkFaults,
 ) {
     let mut reader = tokio::io::BufReader::with_capacity(4096, reader);
@@ -247,21 +243,21 @@ async fn handle(android: &Arc<Android>, link: &Arc<Link>, packet: Packet) -> Nex
         OKAY => okay(link, &packet),
         WRTE => {
             // Late packets of streams that are gone are ignored.
-            let port = lock(&link.streams).get(&packet.arg1).cloned();
+            let port = link.streams.lock().get(&packet.arg1).cloned();
             let port = port.filter(|port| port.remote() == packet.arg0);
             if let Some(port) = port
                 && !port.receive(packet.payload)
             {
                 port.close();
-                lock(&link.streams).remove(&packet.arg1);
+                link.streams.lock().remove(&packet.arg1);
             }
         }
         CLSE => {
-            if let Some(answer) = lock(&link.opening).remove(&packet.arg1) {
+            if let Some(answer) = link.opening.lock().remove(&packet.arg1) {
                 // Who asked may be gone.
                 let _ = answer.send(None);
             }
-            let port = lock(&link.streams).remove(&packet.arg1);
+            let port = link.streams.lock().remove(&packet.arg1);
             if let Some(port) = port {
                 port.close();
             }
@@ -275,12 +271,12 @@ async fn handle(android: &Arc<Android>, link: &Arc<Link>, packet: Packet) -> Nex
 }
 
 fn okay(link: &Link, packet: &Packet) {
-    if let Some(answer) = lock(&link.opening).remove(&packet.arg1) {
+    if let Some(answer) = link.opening.lock().remove(&packet.arg1) {
         // Who asked may be gone.
         let _ = answer.send(Some((packet.arg0, packet.payload.clone())));
         return;
     }
-    let port = lock(&link.streams).get(&packet.arg1).cloned();
+    let port = link.streams.lock().get(&packet.arg1).cloned();
     if let Some(port) = port.filter(|port| port.remote() == packet.arg0) {
         let bytes = packet.payload.first_chunk().map(|b| i32::from_le_bytes(*b));
         port.acknowledged(bytes);
@@ -291,7 +287,7 @@ async fn open(android: &Arc<Android>, link: &Arc<Link>, packet: &Packet) {
     let remote = packet.arg0;
     let windowed = packet.arg1 != 0;
     let wants_window = link.acks == Acks::Delayed;
-    let full = lock(&link.streams).len() >= MAX_STREAMS;
+    let full = link.streams.lock().len() >= MAX_STREAMS;
     if remote == 0 || windowed != wants_window || full {
         return link.refuse(remote);
     }
@@ -354,7 +350,7 @@ fn begin(
         link.outgoing.clone(),
         acking,
     );
-    lock(&link.streams).insert(local, port);
+    link.streams.lock().insert(local, port);
     let window = match link.acks {
         Acks::EachWrite => Bytes::new(),
         Acks::Delayed => Bytes::copy_from_slice(&WINDOW.to_le_bytes()),
@@ -376,7 +372,7 @@ fn begin(
             () = android.shutdown.cancelled() => {}
         }
         if let Some(link) = owner.upgrade() {
-            lock(&link.streams).remove(&local);
+            link.streams.lock().remove(&local);
         }
     });
 }

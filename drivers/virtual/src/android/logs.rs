@@ -1,8 +1,10 @@
 //! What `logcat` shows.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::time::Duration;
 
+use chrono::DateTime;
 use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
@@ -35,70 +37,30 @@ impl Line {
             ..
         } = self;
         let at = clock_text(self.at, "%m-%d %T.%N");
+        let year = clock_text(self.at, "%Y");
         match format {
             "brief" => format!("{level}/{tag}({pid:5}): {text}"),
             "raw" => text.clone(),
             "tag" => format!("{level}/{tag}: {text}"),
             "long" => format!("[ {at} {pid:5}:{pid:5} {level}/{tag} ]\n{text}\n"),
             "time" => format!("{at} {level}/{tag}({pid:5}): {text}"),
+            "year" => format!("{year}-{at} {pid:5} {pid:5} {level} {tag}: {text}"),
             _ => format!("{at} {pid:5} {pid:5} {level} {tag}: {text}"),
         }
     }
 }
 
-/// A time in UTC as `date +format` shows it.
+/// A time in UTC as `date +format` shows it; a format that it does not know, as it stands.
 pub fn clock_text(at: Duration, format: &str) -> String {
-    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    const DAYS: &str = "ThuFriSatSunMonTueWed";
-    let seconds = at.as_secs();
-    let (year, month, day) = civil(seconds);
-    let rest = seconds % 86_400;
-    let (h, m, s) = (rest / 3600, rest / 60 % 60, rest % 60);
-    let named = |names: &str, place: u64| {
-        let start = usize::try_from(place * 3).unwrap_or(0);
-        names.get(start..start + 3).unwrap_or("").to_owned()
-    };
-    let mut out = String::new();
-    let mut parts = format.split('%');
-    out.push_str(parts.next().unwrap_or(""));
-    for part in parts {
-        let mut rest = part.chars();
-        out.push_str(&match rest.next() {
-            Some('s') => seconds.to_string(),
-            // Thousandths of a second, with or without saying so.
-            Some('N') => format!("{:03}", at.subsec_millis()),
-            Some('3') if rest.next() == Some('N') => format!("{:03}", at.subsec_millis()),
-            Some('Y') => year.to_string(),
-            Some('m') => format!("{month:02}"),
-            Some('d') => format!("{day:02}"),
-            Some('e') => format!("{day:2}"),
-            Some('H') => format!("{h:02}"),
-            Some('M') => format!("{m:02}"),
-            Some('S') => format!("{s:02}"),
-            Some('T') => format!("{h:02}:{m:02}:{s:02}"),
-            Some('R') => format!("{h:02}:{m:02}"),
-            Some('F') => format!("{year}-{month:02}-{day:02}"),
-            Some('a') => named(DAYS, seconds / 86_400 % 7),
-            Some('b') => named(MONTHS, month - 1),
-            Some(other) => format!("%{other}"),
-            None => "%".to_owned(),
-        });
-        out.push_str(rest.as_str());
+    let seconds = i64::try_from(at.as_secs()).unwrap_or(i64::MAX);
+    let time = DateTime::from_timestamp(seconds, at.subsec_nanos()).unwrap_or_default();
+    // Thousandths of a second, with or without saying so.
+    let format = format.replace("%3N", "%3f").replace("%N", "%3f");
+    let mut text = String::new();
+    match write!(text, "{}", time.format(&format)) {
+        Ok(()) => text,
+        Err(_) => format,
     }
-    out
-}
-
-/// Year, month and day of a time in seconds since 1970. (Howard Hinnant's `civil_from_days`)
-fn civil(seconds: u64) -> (u64, u64, u64) {
-    let z = seconds / 86_400 + 719_468;
-    let era = z / 146_097;
-    let doe = z % 146_097;
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let day = doy - (153 * mp + 2) / 5 + 1;
-    let month = if mp < 10 { mp + 3 } else { mp - 9 };
-    (yoe + era * 400 + u64::from(month <= 2), month, day)
 }
 
 /// The log of one device.

@@ -9,13 +9,10 @@ use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use parking_lot::Mutex;
-use tokio::net::tcp;
-#[cfg(unix)]
-use tokio::net::unix;
+use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::android::link::LinkFaults;
-use crate::android::lock;
 use crate::android::packet::{AUTH, CNXN, ChecksumMode, HEADER, MAX_PAYLOAD, Packet};
 use crate::android::stream::Closed;
 
@@ -25,38 +22,6 @@ const QUEUE: usize = 1024 * 1024;
 const MAX_DEPTH: usize = 4096;
 /// The buffer that is kept for packets to come, in bytes.
 const KEPT: usize = 4 * 1024;
-
-/// The writing half of a socket to a host.
-#[derive(Debug)]
-pub(super) enum WriteHalf {
-    Tcp(tcp::OwnedWriteHalf),
-    #[cfg(unix)]
-    Unix(unix::OwnedWriteHalf),
-}
-
-impl WriteHalf {
-    /// Writes what fits now; 0 when nothing does.
-    fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        let written = match self {
-            Self::Tcp(half) => half.try_write(bytes),
-            #[cfg(unix)]
-            Self::Unix(half) => half.try_write(bytes),
-        };
-        match written {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-            written => written,
-        }
-    }
-
-    /// Waits until something fits.
-    async fn writable(&self) -> io::Result<()> {
-        match self {
-            Self::Tcp(half) => half.writable().await,
-            #[cfg(unix)]
-            Self::Unix(half) => half.writable().await,
-        }
-    }
-}
 
 /// The sending end of a link, shared by its streams.
 #[derive(Debug, Clone)]
@@ -80,7 +45,7 @@ struct Shared {
 #[derive(Debug)]
 struct SendBuffer {
     /// `None` when the link has ended.
-    half: Option<Arc<WriteHalf>>,
+    half: Option<Arc<OwnedWriteHalf>>,
     bytes: BytesMut,
     /// Packets in `bytes`.
     depth: usize,
@@ -95,7 +60,7 @@ struct SendBuffer {
 impl Outgoing {
     /// Sends over `half` until the link ends.
     pub(super) fn new(
-        half: Arc<WriteHalf>,
+        half: Arc<OwnedWriteHalf>,
         max_payload: usize,
         sums: ChecksumMode,
         faults: &LinkFaults,
@@ -125,12 +90,12 @@ impl Outgoing {
 
     /// Has the connection cut after so many bytes more.
     pub(super) fn cut_after(&self, bytes: u64) {
-        lock(&self.0.waiting).left = Some(bytes);
+        self.0.waiting.lock().left = Some(bytes);
     }
 
     /// The link has ended: nothing is written any more, whoever still holds this.
     pub(super) fn end(&self) {
-        let mut waiting = lock(&self.0.waiting);
+        let mut waiting = self.0.waiting.lock();
         waiting.half = None;
         waiting.bytes = BytesMut::new();
         waiting.room = None;
@@ -151,7 +116,7 @@ impl Outgoing {
     }
 
     fn add(&self, packet: &Packet, room: Option<OwnedSemaphorePermit>) {
-        let mut waiting = lock(&self.0.waiting);
+        let mut waiting = self.0.waiting.lock();
         if waiting.half.is_none() || waiting.is_cut {
             return;
         }
@@ -187,11 +152,11 @@ impl Outgoing {
     pub(super) async fn settle(&self) {
         loop {
             let mut written = std::pin::pin!(self.0.written.notified());
-            if lock(&self.0.waiting).depth < MAX_DEPTH {
+            if self.0.waiting.lock().depth < MAX_DEPTH {
                 return;
             }
             written.as_mut().enable();
-            if lock(&self.0.waiting).depth < MAX_DEPTH {
+            if self.0.waiting.lock().depth < MAX_DEPTH {
                 return;
             }
             written.await;
@@ -199,11 +164,11 @@ impl Outgoing {
     }
 
     /// Writes what did not fit, until the connection fails or is to be cut.
-    pub(super) async fn flush(&self, half: &WriteHalf) {
+    pub(super) async fn flush(&self, half: &OwnedWriteHalf) {
         loop {
             self.0.refilled.notified().await;
             loop {
-                let waits = lock(&self.0.waiting).bytes.len();
+                let waits = self.0.waiting.lock().bytes.len();
                 if waits == 0 {
                     break;
                 }
@@ -211,9 +176,9 @@ impl Outgoing {
                 if half.writable().await.is_err() {
                     return;
                 }
-                lock(&self.0.waiting).write(most);
+                self.0.waiting.lock().write(most);
             }
-            if lock(&self.0.waiting).is_cut {
+            if self.0.waiting.lock().is_cut {
                 return;
             }
             self.0.written.notify_waiters();
@@ -252,15 +217,15 @@ impl SendBuffer {
         let mut left = most.min(self.bytes.len());
         while left > 0 {
             match half.try_write(&self.bytes[..left]) {
-                Ok(0) => break,
-                Ok(count) => {
+                Ok(count @ 1..) => {
                     self.bytes.advance(count);
                     left -= count;
                 }
-                Err(_) => {
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
                     self.bytes.clear();
                     break;
                 }
+                Ok(_) | Err(_) => break,
             }
         }
         if self.bytes.is_empty() {

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::android::Android;
 use crate::android::apk::{Manifest, placeholder};
 use crate::android::blobs::Blob;
-use crate::android::{Android, lock};
 use crate::app::AppId;
 use crate::faults::{Event, Fault};
 use crate::world::Installed;
@@ -59,7 +59,7 @@ pub struct InstallMode {
 impl Android {
     /// Puts the APKs of the apps that are there from the beginning where they belong.
     pub(super) fn lay_out_packages(&self) {
-        let apps: Vec<Installed> = self.device.world(|world, _| world.installed().collect());
+        let apps: Vec<Installed> = self.device.world(|world| world.installed().collect());
         for app in apps {
             let apk = placeholder(app.id.as_str(), &app.version);
             if let Ok(blob) = self.blobs.put(&apk) {
@@ -72,7 +72,7 @@ impl Android {
         let path = apk_path(app);
         let dir = crate::android::files::parent_of(&path).to_owned();
         let now = self.seconds();
-        let mut files = lock(&self.files);
+        let mut files = self.files.lock();
         files.make_system_dir(&dir, now);
         files.write_system(&path, apk, now);
         files.make_system_dir(&format!("/data/data/{}", app.id), now);
@@ -111,7 +111,7 @@ impl Android {
             return Ok(id);
         }
         let code = manifest.version_code.unwrap_or(1);
-        let known = self.device.world(|world, _| world.installed_app(&id));
+        let known = self.device.world(|world| world.installed_app(&id));
         if known.is_some() {
             let older = self.version_code(&id) > code;
             if mode.keeps_existing {
@@ -122,16 +122,16 @@ impl Android {
             }
         }
         self.device
-            .world(|world, now| world.install(&id, manifest.version.clone(), now));
+            .world(|world| world.install(&id, manifest.version.clone()));
         if mode.grants {
-            self.device.world(|world, _| {
+            self.device.world(|world| {
                 for permission in crate::app::Permission::ALL {
                     world.set_permission(&id, permission, true);
                 }
             });
         }
-        lock(&self.packages).insert(id.0.clone(), code);
-        if let Some(app) = self.device.world(|world, _| world.installed_app(&id)) {
+        self.packages.lock().insert(id.0.clone(), code);
+        if let Some(app) = self.device.world(|world| world.installed_app(&id)) {
             self.lay_out(&app, apk);
         }
         self.log('I', "PackageManager", format!("Package {id} installed"));
@@ -140,22 +140,22 @@ impl Android {
 
     /// Removes a package; false when it is not there or is the system's.
     pub(super) fn uninstall(&self, id: &AppId) -> bool {
-        let app = self.device.world(|world, _| world.installed_app(id));
+        let app = self.device.world(|world| world.installed_app(id));
         let Some(app) = app.filter(|app| !app.system) else {
             return false;
         };
         let path = apk_path(&app);
-        let mut files = lock(&self.files);
+        let mut files = self.files.lock();
         files.remove_system(crate::android::files::parent_of(&path));
         files.remove_system(&format!("/data/data/{id}"));
         drop(files);
-        lock(&self.packages).remove(id.as_str());
-        self.device.world(|world, now| world.uninstall(id, now))
+        self.packages.lock().remove(id.as_str());
+        self.device.world(|world| world.uninstall(id))
     }
 
     /// The version of a package as the system compares it.
     pub(super) fn version_code(&self, id: &AppId) -> u64 {
-        let known = lock(&self.packages).get(id.as_str()).copied();
+        let known = self.packages.lock().get(id.as_str()).copied();
         known.unwrap_or(1)
     }
 }

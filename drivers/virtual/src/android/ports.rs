@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 
-use crate::android::{Android, lock};
+use crate::android::Android;
 
 /// Bytes on their way inside the device, per connection and direction.
 const BUFFER: usize = 64 * 1024;
@@ -40,7 +40,7 @@ impl Ports {
     /// # Errors
     /// When somebody else does.
     pub fn listen(&self, address: &str) -> Result<Listener, InUse> {
-        let mut table = lock(&self.0);
+        let mut table = self.0.lock();
         if table.contains_key(address) {
             return Err(InUse);
         }
@@ -55,12 +55,12 @@ impl Ports {
 
     /// Whether somebody listens at `address`.
     pub fn is_taken(&self, address: &str) -> bool {
-        lock(&self.0).contains_key(address)
+        self.0.lock().contains_key(address)
     }
 
     /// Connects to whoever listens at `address`, waiting while too many others do.
     async fn connect(&self, address: &str) -> Option<DuplexStream> {
-        let listener = lock(&self.0).get(address).cloned()?;
+        let listener = self.0.lock().get(address).cloned()?;
         let (ours, theirs) = tokio::io::duplex(BUFFER);
         listener.send(theirs).await.ok()?;
         Some(ours)
@@ -76,7 +76,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        lock(&self.table).remove(&self.address);
+        self.table.lock().remove(&self.address);
     }
 }
 
@@ -87,7 +87,7 @@ impl Android {
         if let Some(connection) = self.ports.connect(address).await {
             return Some(connection);
         }
-        let (link, destination) = lock(&self.reverses).destination(address)?;
+        let (link, destination) = self.reverses.lock().destination(address)?;
         let stream = link.open(&destination).await?;
         let (ours, theirs) = tokio::io::duplex(BUFFER);
         let shutdown = self.shutdown.clone();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::android::{Android, lock, recorded};
+use crate::android::{Android, recorded};
 
 /// A process.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ pub struct Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(android) = self.android.upgrade() {
-            lock(&android.processes).running.remove(&self.pid);
+            android.processes.lock().running.remove(&self.pid);
         }
     }
 }
@@ -62,7 +62,7 @@ impl Drop for Running {
 impl Android {
     /// Starts a process; it is in the list until the guard is dropped.
     pub(super) fn start_process(self: &Arc<Self>, parent: u32, name: &str, line: &str) -> Running {
-        let mut processes = lock(&self.processes);
+        let mut processes = self.processes.lock();
         processes.next = if processes.next >= 32_000 {
             9001
         } else {
@@ -105,7 +105,7 @@ impl Android {
                 })
             })
             .collect();
-        self.device.world(|world, _| {
+        self.device.world(|world| {
             all.extend((world.installed()).filter_map(|app| {
                 Some(Process {
                     pid: app.pid?,
@@ -117,7 +117,7 @@ impl Android {
                 })
             }));
         });
-        all.extend(lock(&self.processes).running.values().cloned());
+        all.extend(self.processes.lock().running.values().cloned());
         all.sort_by_key(|p| p.pid);
         all
     }
@@ -128,11 +128,11 @@ impl Android {
             end.cancel();
             return true;
         }
-        self.device.world(|world, now| {
+        self.device.world(|world| {
             let app = world.installed().find(|app| app.pid == Some(process.pid));
             match app {
                 Some(app) => {
-                    world.stop(&app.id, now);
+                    world.stop(&app.id);
                     true
                 }
                 None => false,
@@ -142,7 +142,7 @@ impl Android {
 
     /// Ends everything that clients started, as a reboot does.
     pub(super) fn kill_all(&self) {
-        for process in lock(&self.processes).running.values() {
+        for process in self.processes.lock().running.values() {
             if let Some(end) = &process.end {
                 end.cancel();
             }

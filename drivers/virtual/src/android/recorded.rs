@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::android::{Android, Build, lock};
+use crate::android::{Android, Build};
 use crate::world::Display;
 
 /// An answer to a command line.
@@ -99,8 +99,8 @@ impl Android {
     fn fact(&self, name: &str) -> String {
         let device = self.device();
         let shape = device.shape();
-        let rotation = || device.world(|world, _| world.rotation());
-        let lit = || device.world(|world, _| world.display()) == Display::On;
+        let rotation = || device.world(|world| world.rotation());
+        let lit = || device.world(|world| world.display()) == Display::On;
         let pick = |first: bool, a: &str, b: &str| String::from(if first { a } else { b });
         let size = || {
             let screen = device.screen();
@@ -123,9 +123,9 @@ impl Android {
             "build keys" => of_build("release-keys", "dev-keys"),
             "debuggable" => of_build("0", "1"),
             "boot id" => device.boot_id(),
-            "width px" => shape.width_px.to_string(),
-            "height px" => shape.height_px.to_string(),
-            "density" => shape.density().to_string(),
+            "width px" => shape.screen.width_px.to_string(),
+            "height px" => shape.screen.height_px.to_string(),
+            "density" => shape.screen.density().to_string(),
             "width" => size().0.to_string(),
             "height" => size().1.to_string(),
             "rotation" => rotation().number().to_string(),
@@ -142,11 +142,11 @@ impl Android {
             }
             "pid" => {
                 let (app, _) = self.shown_activity();
-                let shown = device.world(|world, _| world.installed_app(&app));
+                let shown = device.world(|world| world.installed_app(&app));
                 shown.and_then(|app| app.pid).unwrap_or(1833).to_string()
             }
-            "keyboard" => device.world(|world, _| world.keyboard_shown()).to_string(),
-            "stays awake" => lock(&self.state).stay_awake.to_string(),
+            "keyboard" => device.world(|world| world.keyboard_shown()).to_string(),
+            "stays awake" => self.state.lock().stay_awake.to_string(),
             "battery" => device.battery().to_string(),
             "address" => format!("10.0.{}.{}", index / 250 % 256, index % 250 + 2),
             "mac" => format!("02:00:00:00:01:{:02x}", index % 256),

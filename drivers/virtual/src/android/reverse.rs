@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Weak};
 
+use crate::android::Android;
 use crate::android::link::Link;
-use crate::android::{Android, lock};
 
 /// The most reverse forwards of one device.
 const MAX: usize = 256;
@@ -41,7 +41,7 @@ pub(super) fn answer(android: &Android, link: &Arc<Link>, request: &str) -> Vec<
     match request.split_once(':') {
         Some(("forward", rest)) => forward(android, link, rest),
         Some(("killforward", local)) => {
-            let mut reverses = lock(&android.reverses);
+            let mut reverses = android.reverses.lock();
             let before = reverses.0.len();
             reverses.0.retain(|reverse| reverse.local != local);
             if reverses.0.len() == before {
@@ -51,11 +51,15 @@ pub(super) fn answer(android: &Android, link: &Arc<Link>, request: &str) -> Vec<
             }
         }
         _ if request == "killforward-all" => {
-            lock(&android.reverses).0.clear();
+            android.reverses.lock().0.clear();
             b"OKAY".to_vec()
         }
         _ if request == "list-forward" => {
-            let lines: String = (lock(&android.reverses).0.iter())
+            let lines: String = android
+                .reverses
+                .lock()
+                .0
+                .iter()
                 .map(|r| format!("host-{} {} {}\n", r.number, r.local, r.remote))
                 .collect();
             format!("{:04x}{lines}", lines.len()).into_bytes()
@@ -72,7 +76,7 @@ fn forward(android: &Android, link: &Arc<Link>, request: &str) -> Vec<u8> {
     let Some((local, remote)) = pair.split_once(';') else {
         return fail("bad forward");
     };
-    let mut reverses = lock(&android.reverses);
+    let mut reverses = android.reverses.lock();
     let any_port = local == "tcp:0";
     let local = if any_port {
         let taken = |port: &u16| {

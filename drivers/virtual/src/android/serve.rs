@@ -1,8 +1,7 @@
-//! Where a device listens: a TCP port, an address of its own on a shared port, or a socket file.
+//! Where a device listens: a TCP port, or an address of its own on a shared port.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::net::{TcpListener, TcpStream};
@@ -12,29 +11,8 @@ use tokio_util::task::TaskTracker;
 use crate::android::Android;
 use crate::android::auth::AuthPolicy;
 use crate::android::link::{self, LinkFaults};
-use crate::android::outgoing::WriteHalf;
 use crate::device::Power;
 use crate::faults::{Event, Fault};
-
-/// What `adb connect` is given.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Address {
-    /// `host:port`
-    Tcp(SocketAddr),
-    /// `localfilesystem:/path`
-    #[cfg(unix)]
-    Unix(PathBuf),
-}
-
-impl std::fmt::Display for Address {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Tcp(address) => write!(f, "{address}"),
-            #[cfg(unix)]
-            Self::Unix(path) => write!(f, "localfilesystem:{}", path.display()),
-        }
-    }
-}
 
 /// What listens, for as long as its shutdown token is not cancelled.
 #[derive(Debug, Clone)]
@@ -50,11 +28,11 @@ impl ListenerScope {
     ///
     /// # Errors
     /// When no port is free.
-    pub async fn tcp(&self, android: Arc<Android>) -> std::io::Result<Address> {
+    pub async fn tcp(&self, android: Arc<Android>) -> std::io::Result<SocketAddr> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         self.accept(listener, move |_| Some(android.clone()));
-        Ok(Address::Tcp(address))
+        Ok(address)
     }
 
     /// Has all devices listen on one free port of all loopback addresses, each answering on its
@@ -62,7 +40,7 @@ impl ListenerScope {
     ///
     /// # Errors
     /// When no port is free.
-    pub async fn per_address(&self, androids: &[Arc<Android>]) -> std::io::Result<Vec<Address>> {
+    pub async fn per_address(&self, androids: &[Arc<Android>]) -> std::io::Result<Vec<SocketAddr>> {
         let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).await?;
         let port = listener.local_addr()?.port();
         let addresses: Vec<IpAddr> = (0..androids.len()).map(own_address).collect();
@@ -74,41 +52,8 @@ impl ListenerScope {
         self.accept(listener, move |dialled| by_address.get(&dialled).cloned());
         Ok(addresses
             .into_iter()
-            .map(|ip| Address::Tcp(SocketAddr::new(ip, port)))
+            .map(|ip| SocketAddr::new(ip, port))
             .collect())
-    }
-
-    /// Has `android` listen on the socket file `path`.
-    ///
-    /// # Errors
-    /// When it cannot be made there.
-    #[cfg(unix)]
-    pub fn unix(&self, android: Arc<Android>, path: &Path) -> std::io::Result<Address> {
-        let listener = tokio::net::UnixListener::bind(path)?;
-        let (shutdown, tasks) = (self.shutdown.clone(), self.tasks.clone());
-        let file = path.to_owned();
-        self.tasks.spawn(async move {
-            loop {
-                let accepted = tokio::select! {
-                    accepted = listener.accept() => accepted,
-                    () = shutdown.cancelled() => break,
-                };
-                // A connection that cannot be accepted is the client's to try again.
-                if let Ok((socket, _)) = accepted {
-                    let android = android.clone();
-                    tasks.spawn(async move {
-                        if let Some(faults) = admit(&android, "unix").await.into_faults() {
-                            let (reader, writer) = socket.into_split();
-                            let halves = (reader, WriteHalf::Unix(writer));
-                            link::serve(&android, halves, faults).await;
-                        }
-                    });
-                }
-            }
-            // It may be gone already, with the directory of a test.
-            let _ = std::fs::remove_file(&file);
-        });
-        Ok(Address::Unix(path.to_owned()))
     }
 
     fn accept(
@@ -151,10 +96,9 @@ fn own_address(index: usize) -> IpAddr {
 async fn welcome(android: &Arc<Android>, socket: TcpStream, peer: SocketAddr) {
     // Small packets must not wait for others.
     let _ = socket.set_nodelay(true);
-    match admit(android, &peer.to_string()).await {
+    match admit(android, peer).await {
         Admission::Accepted(faults) => {
-            let (reader, writer) = socket.into_split();
-            link::serve(android, (reader, WriteHalf::Tcp(writer)), faults).await;
+            link::serve(android, socket.into_split(), faults).await;
         }
         Admission::Refused => {}
         Admission::Reset => reset(&socket),
@@ -174,22 +118,13 @@ enum Admission {
     Reset,
 }
 
-impl Admission {
-    fn into_faults(self) -> Option<LinkFaults> {
-        match self {
-            Self::Accepted(faults) => Some(faults),
-            Self::Refused | Self::Reset => None,
-        }
-    }
-}
-
-async fn admit(android: &Arc<Android>, peer: &str) -> Admission {
+async fn admit(android: &Arc<Android>, peer: SocketAddr) -> Admission {
     let device = android.device();
     if device.power() != Power::Up {
         return Admission::Reset;
     }
     let mut link = LinkFaults::default();
-    for fault in device.fire_faults(Event::Connect(peer)) {
+    for fault in device.fire_faults(Event::Connect(&peer.to_string())) {
         match fault {
             Fault::Refuse => return Admission::Refused,
             Fault::Reset => return Admission::Reset,

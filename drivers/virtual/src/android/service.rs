@@ -8,7 +8,7 @@ use tokio::io::DuplexStream;
 use crate::android::link::Link;
 use crate::android::shell::session::{self, Mode};
 use crate::android::stream::Stream;
-use crate::android::{Android, Build, Privilege, framebuffer, lock, ports, reverse, sync};
+use crate::android::{Android, Build, Privilege, framebuffer, ports, reverse, sync};
 
 /// How long adbd lives on after it said that it restarts.
 const RESTART_GRACE: Duration = Duration::from_millis(100);
@@ -107,7 +107,7 @@ impl Service {
 }
 
 fn root(android: &Android) -> Service {
-    let mut privilege = lock(&android.root);
+    let mut privilege = android.root.lock();
     match (*privilege, android.build) {
         (Privilege::Root, _) => Service::Says(b"adbd is already running as root\n".to_vec()),
         (_, Build::User) => {
@@ -121,7 +121,7 @@ fn root(android: &Android) -> Service {
 }
 
 fn unroot(android: &Android) -> Service {
-    let mut privilege = lock(&android.root);
+    let mut privilege = android.root.lock();
     match *privilege {
         Privilege::Shell => Service::Says(b"adbd not running as root\n".to_vec()),
         Privilege::Root => {
@@ -145,10 +145,10 @@ fn debuggable(android: &Android) -> String {
 
 /// What `remount` prints.
 pub(super) fn remount(android: &Android) -> String {
-    match *lock(&android.root) {
+    match *android.root.lock() {
         Privilege::Shell => "Not running as root. Try \"adb root\" first.\n".to_owned(),
         Privilege::Root => {
-            lock(&android.files).remounted = true;
+            android.files.lock().remounted = true;
             "Remount succeeded\n".to_owned()
         }
     }
@@ -164,10 +164,10 @@ impl Android {
             _ => None,
         };
         let time = self.device.boot_time();
-        lock(&self.state).mode = mode;
-        *lock(&self.root) = Privilege::Shell;
+        self.state.lock().mode = mode;
+        *self.root.lock() = Privilege::Shell;
         self.kill_all();
-        lock(&self.files).remounted = false;
+        self.files.lock().remounted = false;
         self.device.reboot(time);
     }
 }

@@ -31,14 +31,6 @@ pub enum Acks {
     Delayed,
 }
 
-/// What may still be sent.
-#[derive(Debug)]
-struct Credit {
-    /// Writes (0 or 1) or bytes, by the link's kind of acks; negative after a large write.
-    left: Mutex<i64>,
-    more: Notify,
-}
-
 /// The part of a stream that its link holds.
 #[derive(Debug, Clone)]
 pub(super) struct StreamPort {
@@ -53,7 +45,11 @@ struct Shared {
     remote: u32,
     acks: Acks,
     outgoing: Outgoing,
-    credit: Credit,
+    /// What may still be sent, in writes (0 or 1) or bytes, by the link's kind of acks; negative
+    /// after a large write.
+    left: Mutex<i64>,
+    /// There is more left.
+    more: Notify,
     /// Bytes that came and were not taken yet.
     waiting: AtomicUsize,
     /// Whether CLSE was sent or must not be sent any more.
@@ -102,6 +98,18 @@ impl Shared {
         }
         self.ended.cancel();
     }
+
+    fn take_credit(&self, length: usize) -> bool {
+        let mut left = self.left.lock();
+        if *left <= 0 {
+            return false;
+        }
+        *left = match self.acks {
+            Acks::EachWrite => 0,
+            Acks::Delayed => *left - i64::try_from(length).unwrap_or(i64::MAX),
+        };
+        true
+    }
 }
 
 /// The two parts of a stream. `first` is what may be sent at once: bytes with delayed acks, else
@@ -127,10 +135,8 @@ pub(super) fn pair(
         remote,
         acks,
         outgoing,
-        credit: Credit {
-            left: Mutex::new(left),
-            more: Notify::new(),
-        },
+        left: Mutex::new(left),
+        more: Notify::new(),
         waiting: AtomicUsize::new(0),
         closed: AtomicBool::new(false),
         ended: CancellationToken::new(),
@@ -165,20 +171,19 @@ impl StreamPort {
 
     /// The client took something: `bytes` with delayed acks.
     pub fn acknowledged(&self, bytes: Option<i32>) {
-        let credit = &self.shared.credit;
-        let mut left = credit.left.lock();
-        match (self.shared.acks, bytes) {
-            (Acks::EachWrite, _) => *left = 1,
-            (Acks::Delayed, bytes) => *left += i64::from(bytes.unwrap_or(0)),
-        }
+        let mut left = self.shared.left.lock();
+        *left = match self.shared.acks {
+            Acks::EachWrite => 1,
+            Acks::Delayed => *left + i64::from(bytes.unwrap_or(0)),
+        };
         drop(left);
-        credit.more.notify_waiters();
+        self.shared.more.notify_waiters();
     }
 
     /// The client closed the stream, or the link ended.
     pub fn close(&self) {
         self.shared.close();
-        self.shared.credit.more.notify_waiters();
+        self.shared.more.notify_waiters();
     }
 }
 
@@ -206,12 +211,12 @@ impl StreamWriter {
     async fn credit(&self, length: usize) -> Result<(), Closed> {
         let shared = &self.0.0;
         loop {
-            let mut more = std::pin::pin!(shared.credit.more.notified());
+            let mut more = std::pin::pin!(shared.more.notified());
             more.as_mut().enable();
             if shared.ended.is_cancelled() {
                 return Err(Closed);
             }
-            if shared.credit.take(shared.acks, length) {
+            if shared.take_credit(length) {
                 return Ok(());
             }
             tokio::select! {
@@ -219,20 +224,6 @@ impl StreamWriter {
                 () = shared.ended.cancelled() => return Err(Closed),
             }
         }
-    }
-}
-
-impl Credit {
-    fn take(&self, acks: Acks, length: usize) -> bool {
-        let mut left = self.left.lock();
-        if *left <= 0 {
-            return false;
-        }
-        match acks {
-            Acks::EachWrite => *left = 0,
-            Acks::Delayed => *left -= i64::try_from(length).unwrap_or(i64::MAX),
-        }
-        true
     }
 }
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
+use crate::android::Android;
 use crate::android::blobs::BlobWriter;
 use crate::android::files::{
     DIRECTORY, Errno, FinalLink, LINK, MAX_PATH, Meta, REGULAR, TYPE_BITS, parent_of,
 };
 use crate::android::stream::{Closed, Stream};
-use crate::android::{Android, lock};
 use crate::faults::{Event, Fault};
 
 /// The most bytes of one DATA message.
@@ -41,13 +41,6 @@ struct Session {
     stream: Stream,
 }
 
-/// The version of a request: 2 has larger numbers and says what went wrong.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Version {
-    One,
-    Two,
-}
-
 impl Session {
     async fn request(&mut self) -> Result<Next, Closed> {
         let head = self.stream.read_exact(8).await?;
@@ -63,20 +56,10 @@ impl Session {
         let path = self.stream.read_exact(length).await?;
         let path = String::from_utf8_lossy(&path).into_owned();
         match id.as_slice() {
-            b"STAT" => {
-                self.stat(&path, Version::One, b"STAT", FinalLink::Keep)
-                    .await?
-            }
-            b"LST2" => {
-                self.stat(&path, Version::Two, b"LST2", FinalLink::Keep)
-                    .await?
-            }
-            b"STA2" => {
-                self.stat(&path, Version::Two, b"STA2", FinalLink::Follow)
-                    .await?
-            }
-            b"LIST" => self.list(&path, Version::One).await?,
-            b"LIS2" => self.list(&path, Version::Two).await?,
+            b"STAT" | b"LST2" => self.stat(&path, &id, FinalLink::Keep).await?,
+            b"STA2" => self.stat(&path, &id, FinalLink::Follow).await?,
+            b"LIST" => self.list(&path, b"DENT", 16).await?,
+            b"LIS2" => self.list(&path, b"DNT2", 72).await?,
             b"SEND" => {
                 let (path, mode) = path.rsplit_once(',').unwrap_or((&path, "33188"));
                 let mode = mode.parse().unwrap_or(0o100_644);
@@ -112,41 +95,23 @@ impl Session {
     }
 
     fn look(&self, path: &str, last: FinalLink) -> Result<(String, Meta), Errno> {
-        let files = lock(&self.android.files);
+        let files = self.android.files.lock();
         let real = files.resolve("/", path, last)?;
         let meta = files.meta(&real).ok_or(Errno::NoEntry)?;
         Ok((real, meta))
     }
 
-    async fn stat(
-        &self,
-        path: &str,
-        version: Version,
-        id: &[u8; 4],
-        last: FinalLink,
-    ) -> Result<(), Closed> {
-        let found = self.look(path, last).map(|(_, meta)| meta);
-        let mut out = BytesMut::from(&id[..]);
-        match version {
-            Version::One => put_one(&mut out, found.ok().as_ref()),
-            Version::Two => put_two(&mut out, found),
-        }
+    async fn stat(&self, path: &str, id: &[u8], last: FinalLink) -> Result<(), Closed> {
+        let mut out = BytesMut::new();
+        put(&mut out, id, self.look(path, last).map(|(_, meta)| meta));
         self.stream.send(out.freeze()).await
     }
 
-    async fn list(&self, path: &str, version: Version) -> Result<(), Closed> {
+    /// Answers with an `id` for each entry, and `padding` behind the end.
+    async fn list(&self, path: &str, id: &[u8], padding: usize) -> Result<(), Closed> {
         let mut out = BytesMut::new();
         for (name, meta) in self.entries(path) {
-            match version {
-                Version::One => {
-                    out.extend_from_slice(b"DENT");
-                    put_one(&mut out, Some(&meta));
-                }
-                Version::Two => {
-                    out.extend_from_slice(b"DNT2");
-                    put_two(&mut out, Ok(meta));
-                }
-            }
+            put(&mut out, id, Ok(meta));
             out.put_u32_le(u32::try_from(name.len()).unwrap_or(0));
             out.extend_from_slice(name.as_bytes());
             if out.len() > MAX_DATA {
@@ -154,7 +119,7 @@ impl Session {
             }
         }
         out.extend_from_slice(b"DONE");
-        out.put_bytes(0, if version == Version::One { 16 } else { 72 });
+        out.put_bytes(0, padding);
         self.stream.send(out.freeze()).await
     }
 
@@ -163,7 +128,7 @@ impl Session {
         let Ok((real, meta)) = self.look(path, FinalLink::Follow) else {
             return Vec::new();
         };
-        let files = lock(&self.android.files);
+        let files = self.android.files.lock();
         let Ok(names) = files.list(&real, &self.android.who()) else {
             return Vec::new();
         };
@@ -182,7 +147,7 @@ impl Session {
         }
         let who = self.android.who();
         let content = self.look(path, FinalLink::Follow).and_then(|(real, _)| {
-            let content = lock(&self.android.files).content(&real, &who)?;
+            let content = self.android.files.lock().content(&real, &who)?;
             Ok((real, content))
         });
         match content {
@@ -267,7 +232,7 @@ impl Session {
 
     fn store(&self, path: &str, mode: u32, mtime: i64, writer: BlobWriter) -> Result<(), String> {
         let who = self.android.who();
-        let mut files = lock(&self.android.files);
+        let mut files = self.android.files.lock();
         let real = (files.resolve("/", path, FinalLink::Keep)).map_err(|e| e.to_string())?;
         // A file or link that is there makes room; of two links the old one stays. What cannot be
         // removed is written to.
@@ -310,17 +275,18 @@ fn number(bytes: &[u8]) -> u32 {
         .map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Mode, size and time of version 1; zeros for what is not there.
-fn put_one(out: &mut BytesMut, meta: Option<&Meta>) {
-    let (mode, size, mtime) = meta.map_or((0, 0, 0), |m| (m.mode, m.size, m.mtime));
-    out.put_u32_le(mode);
-    // Version 1 has 32 bits for both; larger numbers wrap, as on a phone.
-    out.put_u32_le(size as u32);
-    out.put_u32_le(mtime as u32);
-}
-
-/// What version 2 says: an error number, then everything.
-fn put_two(out: &mut BytesMut, found: Result<Meta, Errno>) {
+/// What is known of a file. Version 1 tells mode, size and time, zeros for what is not there;
+/// version 2, whose ids end in it, an error number and then everything.
+fn put(out: &mut BytesMut, id: &[u8], found: Result<Meta, Errno>) {
+    out.extend_from_slice(id);
+    if !id.ends_with(b"2") {
+        let (mode, size, mtime) = found.map_or((0, 0, 0), |m| (m.mode, m.size, m.mtime));
+        out.put_u32_le(mode);
+        // Version 1 has 32 bits for both; larger numbers wrap, as on a phone.
+        out.put_u32_le(size as u32);
+        out.put_u32_le(mtime as u32);
+        return;
+    }
     let meta = match found {
         Ok(meta) => meta,
         Err(errno) => {
@@ -335,7 +301,7 @@ fn put_two(out: &mut BytesMut, found: Result<Meta, Errno>) {
     out.put_u32_le(meta.mode);
     out.put_u32_le(if meta.is_dir() { 2 } else { 1 });
     out.put_u32_le(meta.uid);
-    out.put_u32_le(meta.gid);
+    out.put_u32_le(meta.uid);
     out.put_u64_le(meta.size);
     for _ in ["access", "modification", "change"] {
         out.put_i64_le(meta.mtime);

@@ -465,7 +465,6 @@ fn needs_name(tree: &Tree, index: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::Platform;
     use crate::world::{Rotation, Theme};
 
     /// How many windows accessibility tells of.
@@ -480,7 +479,6 @@ mod tests {
             nodes: Vec::new(),
         };
         let snapshot = Snapshot {
-            platform: Platform::Android,
             width: 9.0,
             height: 9.0,
             rotation: Rotation::default(),

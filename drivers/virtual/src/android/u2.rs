@@ -16,6 +16,8 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
+use serde_json::{Map, Value};
 use tokio::io::DuplexStream;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -37,6 +39,8 @@ pub(super) struct Server {
     android: Arc<Android>,
     /// Its process ends.
     ends: CancellationToken,
+    /// `Configurator`, as clients set it.
+    configurator: Mutex<Map<String, Value>>,
 }
 
 /// Runs the server until its process is ended; its exit code.
@@ -66,6 +70,7 @@ pub(super) async fn run(
     let server = Arc::new(Server {
         android: android.clone(),
         ends: CancellationToken::new(),
+        configurator: Mutex::default(),
     });
     // Dropped with the process, and with it every connection.
     let mut connections = JoinSet::new();

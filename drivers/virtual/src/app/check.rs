@@ -123,7 +123,7 @@ impl Check<'_> {
             }
         }
         if let Some(Items::These(records)) = &element.items {
-            let values = records.iter().flat_map(BTreeMap::values);
+            let values = records.iter().flat_map(|record| record.values());
             let texts = values.filter_map(|value| match value {
                 Value::Text(text) => Some(text.clone()),
                 _ => None,
@@ -216,14 +216,10 @@ impl Check<'_> {
     }
 
     fn words(&self, words: Option<&PlatformText>, scope: In) -> Checked {
-        match words {
-            None => Ok(()),
-            Some(PlatformText::Same(text)) => self.template(text, scope),
-            Some(PlatformText::PerPlatform { android, ios }) => {
-                self.template(android, scope)?;
-                self.template(ios, scope)
-            }
-        }
+        let mut texts = words
+            .into_iter()
+            .flat_map(|text| [&text.android, &text.ios]);
+        texts.try_for_each(|text| self.template(text, scope))
     }
 
     fn template(&self, template: &Template, scope: In) -> Checked {
@@ -245,14 +241,11 @@ impl Check<'_> {
         let Some(At { value, place }) = condition else {
             return Ok(());
         };
-        let (mut paths, mut templates) = (Vec::new(), Vec::new());
-        value.visit(&mut |p| paths.push(p.to_owned()), &mut |t| {
-            templates.push(t.clone());
-        });
-        for path in &paths {
+        let (paths, templates) = value.names();
+        for path in paths {
             self.path(path, scope, *place)?;
         }
-        templates.iter().try_for_each(|t| self.template(t, scope))
+        (templates.into_iter()).try_for_each(|template| self.template(template, scope))
     }
 
     fn path(&self, path: &str, scope: In, place: Position) -> Checked {

@@ -53,26 +53,21 @@ impl Condition {
         }
     }
 
-    /// Calls `path` with every path and `text` with every template in it.
-    pub(super) fn visit(&self, path: &mut dyn FnMut(&str), text: &mut dyn FnMut(&Template)) {
+    /// Every path in it, and every template.
+    pub(super) fn names(&self) -> (Vec<&str>, Vec<&Template>) {
         match self {
-            Self::Holds(p) | Self::Lacks(p) => path(p),
-            Self::Compares(p, comparison) => {
-                path(p);
-                match comparison {
-                    Comparison::Is(expression) => {
-                        if let Some(t) = expression.template() {
-                            text(t);
-                        }
-                    }
-                    Comparison::Contains(t) => text(t),
-                    Comparison::Over(_) | Comparison::Under(_) => {}
-                }
+            Self::Holds(path) | Self::Lacks(path) => (vec![path], Vec::new()),
+            Self::Compares(path, comparison) => {
+                let template = match comparison {
+                    Comparison::Is(expression) => expression.template(),
+                    Comparison::Contains(template) => Some(template),
+                    Comparison::Over(_) | Comparison::Under(_) => None,
+                };
+                (vec![path], template.into_iter().collect())
             }
             Self::All(list) | Self::Any(list) => {
-                for c in list {
-                    c.visit(path, text);
-                }
+                let (paths, templates): (Vec<_>, Vec<_>) = list.iter().map(Self::names).unzip();
+                (paths.concat(), templates.concat())
             }
         }
     }

@@ -1,5 +1,7 @@
 //! What can stand on a screen.
 
+use std::sync::Arc;
+
 use serde::de::{Deserialize, Deserializer};
 
 use crate::app::condition::Condition;
@@ -116,7 +118,7 @@ pub struct Element {
     /// After Enter in a field.
     pub submit: Rules,
     /// What stands in it.
-    pub elements: Vec<Element>,
+    pub elements: Vec<Arc<Element>>,
     /// The records a list shows.
     pub items: Option<Items>,
     /// How many rows a list has; records are used again from the first.
@@ -124,7 +126,7 @@ pub struct Element {
     /// Which rows are shown.
     pub filter: Option<At<Condition>>,
     /// How each row of a list looks; `${item.name}` is a field of its record.
-    pub item: Option<Box<Element>>,
+    pub item: Option<Arc<Element>>,
 }
 
 /// The records of a list.
@@ -133,12 +135,12 @@ pub enum Items {
     /// Those of a list in the state.
     Of(At<String>),
     /// These.
-    These(Vec<Record>),
+    These(Vec<Arc<Record>>),
 }
 
 impl<'de> Deserialize<'de> for Items {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = At::<Loose<Nothing, Vec<Record>>>::deserialize(deserializer)?;
+        let read = At::<Loose<Nothing, Vec<Arc<Record>>>>::deserialize(deserializer)?;
         Ok(match read.value {
             Loose::Text(value) => Self::Of(At {
                 value,

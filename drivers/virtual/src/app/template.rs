@@ -37,7 +37,7 @@ enum Part {
 #[derive(Debug, Clone, PartialEq)]
 struct Sum {
     left: Operand,
-    right: Option<(Sign, Operand)>,
+    right: Option<(&'static str, Operand)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -46,30 +46,16 @@ enum Operand {
     Number(f64),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Sign {
-    Plus,
-    Minus,
-    Times,
-}
-
 impl Sum {
     fn parse(text: &str) -> Self {
-        for (sign, kind) in [
-            (" + ", Sign::Plus),
-            (" - ", Sign::Minus),
-            (" * ", Sign::Times),
-        ] {
-            if let Some((left, right)) = text.split_once(sign) {
-                return Self {
-                    left: Operand::parse(left),
-                    right: Some((kind, Operand::parse(right))),
-                };
-            }
-        }
+        let joined = [" + ", " - ", " * "].into_iter().find_map(|sign| {
+            let (left, right) = text.split_once(sign)?;
+            Some((left, Some((sign, Operand::parse(right)))))
+        });
+        let (left, right) = joined.unwrap_or((text, None));
         Self {
-            left: Operand::parse(text),
-            right: None,
+            left: Operand::parse(left),
+            right,
         }
     }
 
@@ -80,22 +66,20 @@ impl Sum {
         };
         let number = |value: Value| value.number().unwrap_or(0.0);
         let (a, b) = (number(left), number(right.value(value_of)));
-        Value::Number(match sign {
-            Sign::Plus => a + b,
-            Sign::Minus => a - b,
-            Sign::Times => a * b,
+        Value::Number(match *sign {
+            " + " => a + b,
+            " - " => a - b,
+            _ => a * b,
         })
     }
 
     fn paths(&self) -> impl Iterator<Item = &str> {
         let right = self.right.as_ref().map(|(_, operand)| operand);
-        [Some(&self.left), right]
-            .into_iter()
-            .flatten()
-            .filter_map(|operand| match operand {
-                Operand::Path(path) => Some(path.as_str()),
-                Operand::Number(_) => None,
-            })
+        let operands = std::iter::once(&self.left).chain(right);
+        operands.filter_map(|operand| match operand {
+            Operand::Path(path) => Some(path.as_str()),
+            Operand::Number(_) => None,
+        })
     }
 }
 
@@ -208,50 +192,65 @@ impl Part {
     }
 }
 
+impl From<At<String>> for Template {
+    fn from(text: At<String>) -> Self {
+        Self::new(&text.value, text.place)
+    }
+}
+
 impl<'de> Deserialize<'de> for Template {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = At::<String>::deserialize(deserializer)?;
-        Ok(Self::new(&text.value, text.place))
+        At::<String>::deserialize(deserializer).map(Self::from)
     }
 }
 
 /// A text that may differ per platform.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PlatformText {
-    /// The same on both.
-    Same(Template),
-    /// One per platform.
-    PerPlatform {
-        /// On Android.
-        android: Template,
-        /// On iOS.
-        ios: Template,
-    },
+pub type PlatformText = PerPlatform<Template>;
+
+/// What may differ per platform. In a file, one text stands for both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PerPlatform<T> {
+    /// On Android.
+    pub android: T,
+    /// On iOS.
+    pub ios: T,
 }
 
-impl PlatformText {
-    /// The text for `platform`.
-    pub const fn on(&self, platform: Platform) -> &Template {
-        match (self, platform) {
-            (Self::Same(text), _)
-            | (Self::PerPlatform { android: text, .. }, Platform::Android)
-            | (Self::PerPlatform { ios: text, .. }, Platform::Ios) => text,
+impl<T> PerPlatform<T> {
+    /// What it is on `platform`.
+    pub const fn on(&self, platform: Platform) -> &T {
+        match platform {
+            Platform::Android => &self.android,
+            Platform::Ios => &self.ios,
         }
     }
 }
 
-impl<'de> Deserialize<'de> for PlatformText {
+impl<T: Clone + From<At<String>>> From<At<String>> for PerPlatform<T> {
+    fn from(text: At<String>) -> Self {
+        let both = T::from(text);
+        Self {
+            android: both.clone(),
+            ios: both,
+        }
+    }
+}
+
+impl<'de, T> Deserialize<'de> for PerPlatform<T>
+where
+    T: Deserialize<'de> + Clone + From<At<String>>,
+{
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Both {
-            android: Template,
-            ios: Template,
+        struct Both<T> {
+            android: T,
+            ios: T,
         }
-        let words = At::<Loose<Both, Nothing>>::deserialize(deserializer)?;
-        Ok(match words.value {
-            Loose::Text(text) => Self::Same(Template::new(&text, words.place)),
-            Loose::Map(Both { android, ios }) => Self::PerPlatform { android, ios },
+        let At { value, place } = At::<Loose<Both<T>, Nothing>>::deserialize(deserializer)?;
+        Ok(match value {
+            Loose::Text(value) => Self::from(At { value, place }),
+            Loose::Map(Both { android, ios }) => Self { android, ios },
             Loose::Seq(nothing) => match nothing {},
         })
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use packtrain_yaml::ANY;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -21,7 +22,7 @@ pub enum Value {
     /// A text.
     Text(String),
     /// A list of records.
-    List(Vec<Record>),
+    List(Vec<Arc<Record>>),
 }
 
 impl Value {
@@ -88,7 +89,7 @@ impl<'de> Deserialize<'de> for Value {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
                 let mut list = Vec::new();
-                while let Some(record) = seq.next_element::<Record>()? {
+                while let Some(record) = seq.next_element::<Arc<Record>>()? {
                     list.push(record);
                 }
                 Ok(Value::List(list))

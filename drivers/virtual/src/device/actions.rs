@@ -4,13 +4,11 @@ use crate::app::AppId;
 use crate::device::Device;
 use crate::faults::{Event, Fault};
 use crate::geometry::Point;
-use crate::world::{
-    Gesture, Key, Launched, NotInstalled, Pointer, Snapshot, TouchOutcome, WindowKind,
-};
+use crate::world::{Gesture, Key, Launched, NotInstalled, Pointer, Snapshot, WindowKind};
 
 impl Device {
     /// Touches the screen; points are dp or pt as the device is held.
-    pub async fn touch(&self, gesture: Gesture) -> TouchOutcome {
+    pub async fn touch(&self, gesture: Gesture) {
         let (kind, at) = match gesture {
             Gesture::Tap(at) => ("tap", at),
             Gesture::LongPress(at) => ("long_press", at),
@@ -19,21 +17,21 @@ impl Device {
         };
         let words = || format!("{kind} {}", what_is_at(&self.snapshot(), at));
         if self.swallows(words).await {
-            return TouchOutcome::Nothing;
+            return;
         }
-        self.world(|world, now| world.gesture(gesture, now))
+        self.world(|world| world.gesture(gesture))
     }
 
     /// Follows one movement of a finger.
-    pub async fn pointer(&self, movement: Pointer) -> Option<TouchOutcome> {
+    pub async fn pointer(&self, movement: Pointer) {
         let words = || match movement {
             Pointer::Down(at) => format!("tap {}", what_is_at(&self.snapshot(), at)),
             Pointer::Move(_) | Pointer::Up | Pointer::Cancel => "move".to_owned(),
         };
         if self.swallows(words).await {
-            return None;
+            return;
         }
-        self.world(|world, now| world.pointer(movement, now))
+        self.world(|world| world.pointer(movement));
     }
 
     /// Types into the field with the focus; false when there is none.
@@ -41,14 +39,14 @@ impl Device {
         if self.swallows(|| format!("text {text}")).await {
             return true;
         }
-        self.world(|world, now| world.type_text(text, now))
+        self.world(|world| world.type_text(text))
     }
 
     /// Presses a key.
     pub async fn press(&self, key: Key) {
         let words = || format!("key {key:?}").to_lowercase();
         if !self.swallows(words).await {
-            self.world(|world, now| world.key(key, now));
+            self.world(|world| world.key(key));
         }
     }
 
@@ -66,17 +64,17 @@ impl Device {
             }
         }
         if ignored {
-            return self.world(|world, now| {
+            return self.world(|world| {
                 world
                     .installed_app(id)
                     .ok_or_else(|| NotInstalled(id.clone()))?;
                 Ok(Launched {
                     kind: crate::world::LaunchKind::Cold,
-                    ready_at: now,
+                    ready_at: world.now(),
                 })
             });
         }
-        self.world(|world, now| world.launch(id, now))
+        self.world(|world| world.launch(id))
     }
 
     /// Whether a fault keeps a touch or key from having an effect.

@@ -11,11 +11,10 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::inventory::Apps;
 use super::port::ClosablePort;
 use crate::device::{Device, Power};
 use crate::faults::{Event, Fault, FaultRule};
-use crate::lockdown::{Facts, Identity, Lockdown, Refusal};
+use crate::lockdown::{Lockdown, Refusal};
 use crate::usbmux::faulty_stream::{ConnectionFaults, FaultyStream};
 use crate::usbmux::{Attachable, BoxFuture, DevicePort, Service, Udid, Usbmuxd};
 use crate::wda::{self, Outage, Running, Wda};
@@ -26,10 +25,9 @@ const MAX_OUTAGES: usize = 128;
 /// One virtual iPhone.
 pub struct Iphone {
     udid: Udid,
-    name: String,
     device: Arc<Device>,
-    lockdown: Lockdown,
-    wda: Wda,
+    lockdown: Arc<Lockdown>,
+    wda: Arc<Wda>,
     wda_address: SocketAddr,
     /// Whether that address takes connections.
     listening: watch::Sender<Running>,
@@ -39,21 +37,24 @@ pub struct Iphone {
 }
 
 impl Iphone {
-    pub(super) fn start(
+    /// Plugs in a phone whose serial is its udid. The host of that usbmuxd is one it trusts.
+    /// `shutdown` ends all it does, `tasks` waits for it.
+    ///
+    /// # Errors
+    /// When no port is free on this machine.
+    pub(crate) fn start(
         device: Arc<Device>,
-        identity: Arc<Identity>,
         usbmuxd: Arc<Usbmuxd>,
         shutdown: CancellationToken,
         tasks: TaskTracker,
     ) -> io::Result<Arc<Self>> {
-        let facts = facts(&device);
+        let udid = Udid(device.serial());
         let (outages, incoming) = mpsc::channel(MAX_OUTAGES);
-        let wda = Wda::new(device.clone(), facts.ordinal, tasks.clone(), outages);
+        let wda = Wda::new(device.clone(), tasks.clone(), outages);
         let (port, wda_address) = ClosablePort::open_anywhere()?;
         let phone = Arc::new(Self {
-            udid: facts.udid.clone(),
-            name: facts.name.clone(),
-            lockdown: Lockdown::new(facts, identity, Arc::new(Apps(device.clone()))),
+            lockdown: Lockdown::new(udid.clone(), device.clone()),
+            udid,
             wda,
             wda_address,
             listening: watch::Sender::new(Running::Up),
@@ -62,10 +63,8 @@ impl Iphone {
             tasks,
             device,
         });
-        let record = phone
-            .lockdown
-            .pair_with(&phone.udid, phone.usbmuxd.system_buid());
-        phone.usbmuxd.save_pair_record(&phone.udid, record);
+        let record = phone.lockdown.pair_with(phone.usbmuxd.system_buid());
+        (phone.usbmuxd).save_pair_record(phone.udid.as_str(), record);
         phone.usbmuxd.attach(phone.clone());
         phone.spawn(phone.clone().take_connections(port));
         phone.spawn(phone.clone().undo(incoming));
@@ -77,11 +76,6 @@ impl Iphone {
     /// The name clients know it by.
     pub const fn udid(&self) -> &Udid {
         &self.udid
-    }
-
-    /// What its owner calls it.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// Where its WebDriverAgent answers without usbmuxd.
@@ -192,7 +186,7 @@ impl Iphone {
                 // Answers are written at once; Nagle would only hold them back.
                 let _ = stream.set_nodelay(true);
                 let phone = self.clone();
-                self.spawn(async move { phone.wda.serve(Box::new(stream)).await });
+                self.spawn(async move { phone.wda.clone().serve(Box::new(stream)).await });
             }
             Err(error) => {
                 // Out of file descriptors, usually: let others close some.
@@ -281,7 +275,6 @@ impl std::fmt::Debug for Iphone {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Iphone")
             .field("udid", &self.udid)
-            .field("name", &self.name)
             .field("wda_address", &self.wda_address)
             .finish_non_exhaustive()
     }
@@ -294,23 +287,5 @@ impl Attachable for Iphone {
 
     fn open(&self, port: DevicePort) -> BoxFuture<'_, Option<Service>> {
         Box::pin(self.open(port))
-    }
-}
-
-fn facts(device: &Device) -> Facts {
-    let shape = device.shape();
-    let ordinal = u32::try_from(device.index())
-        .unwrap_or(u32::MAX)
-        .saturating_add(1);
-    let [_, a, b, c] = ordinal.to_be_bytes();
-    Facts {
-        udid: Udid(device.serial()),
-        name: format!("{} {ordinal}", shape.model),
-        product_type: shape.product.to_owned(),
-        product_version: shape.os_version.to_owned(),
-        screen_pixels: (shape.width_px, shape.height_px),
-        screen_scale: shape.scale as u32,
-        ordinal,
-        wifi_address: format!("a4:83:e7:{a:02x}:{b:02x}:{c:02x}"),
     }
 }

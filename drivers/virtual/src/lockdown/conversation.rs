@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::channel::Channel;
 use super::pairing::{HostId, Pairing, host_id};
-use super::{Inner, Refusal, service, values};
+use super::{Lockdown, Refusal, pairing, service, values};
 use crate::plist::{Dictionary, Value, dictionary, text};
 use crate::usbmux::BoxStream;
 use crate::usbmux::frame::FrameError;
@@ -22,7 +22,7 @@ enum AfterAnswer {
 struct Failed(&'static str);
 
 /// Serves one client until it leaves.
-pub(super) async fn serve(phone: Arc<Inner>, refusal: Option<Refusal>, stream: BoxStream) {
+pub(super) async fn serve(phone: Arc<Lockdown>, refusal: Option<Refusal>, stream: BoxStream) {
     let client = Client {
         phone,
         refusal,
@@ -34,7 +34,7 @@ pub(super) async fn serve(phone: Arc<Inner>, refusal: Option<Refusal>, stream: B
 }
 
 struct Client {
-    phone: Arc<Inner>,
+    phone: Arc<Lockdown>,
     refusal: Option<Refusal>,
     session: Option<HostId>,
 }
@@ -61,7 +61,7 @@ impl Client {
         match then {
             AfterAnswer::GoOn => Ok(Some(channel)),
             AfterAnswer::Secure(pairing) => {
-                let tls = self.phone.identity.tls(&pairing);
+                let tls = pairing::tls(&pairing);
                 channel.secure(tls).await.map(Some)
             }
             AfterAnswer::OpenUp => channel.open_up().await.map(Some),
@@ -182,11 +182,11 @@ impl Client {
     fn start_service(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
         let name = text(request, "Service").ok_or(Failed("MissingService"))?;
         let host = self.session.as_ref().ok_or(Failed("SessionInactive"))?;
-        if name != service::NAME {
-            (self.phone.inventory).note_unhandled(&format!("lockdown service {name}"));
+        let Some(serve) = service::named(name) else {
+            (self.phone.device).note_unhandled(&format!("lockdown service {name}"));
             return Err(Failed("InvalidService"));
-        }
-        let port = self.phone.ports.start(host.clone());
+        };
+        let port = self.phone.ports.start(serve, host.clone());
         Ok(dictionary([
             ("EnableServiceSSL", true.into()),
             ("Port", Value::from(port.0)),

@@ -1,4 +1,10 @@
 //! Which hosts the phone trusts, and how it recognises one in a TLS handshake.
+//!
+//! The RSA keys are recorded: that of the devices is a file in this folder, that of the host which
+//! every phone trusts from the start stands in the record that this host keeps. They belong to
+//! devices and a host that do not exist and protect nothing; making a fresh pair would cost seconds
+//! in a debug build and prove no more. They are RSA because libimobiledevice reads nothing else
+//! from a pair record.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,17 +12,22 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio_rustls::rustls::client::danger::HandshakeSignatureValid;
 use tokio_rustls::rustls::crypto::{
-    CryptoProvider, verify_tls12_signature, verify_tls13_signature,
+    CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature,
 };
 use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, UnixTime};
+use tokio_rustls::rustls::pki_types::{
+    CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime,
+};
 use tokio_rustls::rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use tokio_rustls::rustls::{
-    CertificateError, DigitallySignedStruct, DistinguishedName, Error, SignatureScheme,
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, ServerConfig,
+    SignatureScheme,
 };
 
+use super::values::recorded;
 use crate::plist::{Dictionary, Value, text};
 
+const DEVICE_KEY: &[u8] = include_bytes!("keys/device.der");
 /// How many hosts a phone remembers.
 const MAX_HOSTS: usize = 64;
 
@@ -50,13 +61,30 @@ impl Pairing {
         };
         Some((host_id(record)?, pairing))
     }
+}
 
-    pub(super) fn verifier(&self, provider: Arc<CryptoProvider>) -> Arc<dyn ClientCertVerifier> {
-        Arc::new(KnownHost {
-            certificates: self.client_certificates.clone(),
-            provider,
-        })
-    }
+/// TLS as the phone speaks it to a host it has paired with.
+pub(super) fn tls(pairing: &Pairing) -> Arc<ServerConfig> {
+    let provider = Arc::new(ring::default_provider());
+    let serve = |certificate: &CertificateDer<'static>| {
+        let verifier = KnownHost {
+            certificates: pairing.client_certificates.clone(),
+            provider: provider.clone(),
+        };
+        let key = PrivatePkcs8KeyDer::from(DEVICE_KEY);
+        ServerConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .expect("ring supports both versions of TLS that rustls knows")
+            .with_client_cert_verifier(Arc::new(verifier))
+            .with_single_cert(vec![certificate.clone()], PrivateKeyDer::Pkcs8(key))
+    };
+    // A host may have put another key into the certificate it made for us. A phone would keep
+    // it and fail; presenting our own lets clients that look at nothing go on.
+    let config = serve(&pairing.device_certificate).or_else(|_| {
+        let own = Pairing::read(&recorded(["pairing", ""])).expect("the tests have read it");
+        serve(&own.1.device_certificate)
+    });
+    Arc::new(config.expect("our own certificate was made over this very key"))
 }
 
 /// The `HostID` of a request or of a pair record.

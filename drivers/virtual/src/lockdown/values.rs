@@ -1,14 +1,14 @@
-//! `GetValue`: what clients ask a phone about itself, by domain and key; and `SetValue`, which
-//! gives it another name.
+//! `GetValue`: what clients ask a phone about itself, by domain and key; and `SetValue`, what hosts
+//! have changed of it. Only what nothing else on the phone depends on can be changed.
 
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::Inner;
+use super::Lockdown;
 use crate::plist::{self, Dictionary, Value, dictionary};
 
-/// What is the same on every phone: values by domain, those that a stranger sees, and what
-/// is told of every app.
+/// What is the same on every phone: values by domain, those that a stranger sees, what
+/// is told of every app, and what services answer.
 static RECORDED: LazyLock<Dictionary> = LazyLock::new(|| {
     plist::read_dictionary(include_bytes!("recorded.plist")).expect("the tests have read it")
 });
@@ -34,20 +34,28 @@ pub(super) enum Visibility {
 const MAX_NAME: usize = 255;
 
 /// Sets a value; `false` when it cannot be set, or not to this.
-pub(super) fn set(phone: &Inner, domain: Option<&str>, key: &str, value: &Value) -> bool {
-    let name = value
-        .as_string()
-        .filter(|name| (1..=MAX_NAME).contains(&name.len()));
-    let takes = (domain, key) == (None, "DeviceName") && name.is_some();
+pub(super) fn set(phone: &Lockdown, domain: Option<&str>, key: &str, value: &Value) -> bool {
+    let takes = match (domain, key) {
+        (None, "DeviceName") => {
+            let name = value.as_string().map_or(0, str::len);
+            (1..=MAX_NAME).contains(&name)
+        }
+        (None, "Uses24HourClock")
+        | (Some("com.apple.mobile.wireless_lockdown"), "EnableWifiConnections") => {
+            value.as_boolean().is_some()
+        }
+        _ => false,
+    };
     if takes {
-        *phone.renamed.lock() = name.map(str::to_owned);
+        let place = (domain.map(str::to_owned), key.to_owned());
+        phone.written.lock().insert(place, value.clone());
     }
     takes
 }
 
 /// Looks a value up; without a key the whole domain. `None` is lockdownd's `MissingValue`.
 pub(super) fn get(
-    phone: &Inner,
+    phone: &Lockdown,
     visibility: Visibility,
     domain: Option<&str>,
     key: Option<&str>,
@@ -59,6 +67,9 @@ pub(super) fn get(
     };
     if domain.is_none() || visibility == Visibility::Everything {
         values.extend(own(phone, domain));
+        let written = phone.written.lock();
+        let here = (written.iter()).filter(|((of, _), _)| of.as_deref() == domain);
+        values.extend(here.map(|((_, key), value)| (key.clone(), value.clone())));
     }
     if (domain, visibility) == (None, Visibility::Public) {
         let public = RECORDED.get("public").and_then(Value::as_array);
@@ -79,57 +90,48 @@ pub(super) fn get(
 }
 
 /// What is this phone's own.
-fn own(phone: &Inner, domain: Option<&str>) -> Dictionary {
-    let facts = &phone.facts;
-    let percent = phone.inventory.battery_percent();
+fn own(phone: &Lockdown, domain: Option<&str>) -> Dictionary {
+    let shape = phone.device.shape();
+    let percent = phone.device.battery();
     match domain {
         Some("com.apple.mobile.battery") => dictionary([
             ("BatteryCurrentCapacity", Value::from(percent)),
             ("FullyCharged", (percent == 100).into()),
         ]),
         Some("com.apple.mobile.iTunes") => dictionary([
-            ("ScreenHeight", Value::from(facts.screen_pixels.1)),
-            ("ScreenScaleFactor", Value::from(facts.screen_scale)),
-            ("ScreenWidth", Value::from(facts.screen_pixels.0)),
+            ("ScreenHeight", Value::from(shape.screen.height_px)),
+            ("ScreenScaleFactor", Value::from(shape.screen.scale as u32)),
+            ("ScreenWidth", Value::from(shape.screen.width_px)),
         ]),
         Some(_) => Dictionary::new(),
         None => {
-            let (model, platform, chip) = hardware(&facts.product_type);
-            let [_, a, b, c] = facts.ordinal.to_be_bytes();
-            let bluetooth = format!("a4:83:e8:{a:02x}:{b:02x}:{c:02x}");
+            let (model, platform, chip) = hardware(shape.product);
+            let (wifi, ordinal) = (phone.address("a4:83:e7"), phone.ordinal());
             // The number printed on the box, and the one the chip was born with.
-            let serial = format!("VPKT{:08}", facts.ordinal % 100_000_000);
-            let born = Value::from(0x000a_1b2c_0000_0000 + u64::from(facts.ordinal));
+            let serial = format!("VPKT{:08}", ordinal % 100_000_000);
+            let born = Value::from(0x000a_1b2c_0000_0000 + u64::from(ordinal));
             let now = SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .unwrap_or_default();
             let text = |text: &str| Value::from(text);
-            let name = phone.renamed.lock();
             dictionary([
-                ("BluetoothAddress", bluetooth.into()),
+                ("BluetoothAddress", phone.address("a4:83:e8").into()),
                 ("CertID", Value::from(chip)),
                 ("ChipID", Value::from(chip)),
-                ("DeviceName", text(name.as_ref().unwrap_or(&facts.name))),
-                (
-                    "DevicePublicKey",
-                    Value::Data(phone.identity.device_public_key()),
-                ),
+                ("DeviceName", format!("{} {ordinal}", shape.model).into()),
                 ("DieID", born.clone()),
-                ("EthernetAddress", text(&facts.wifi_address)),
+                ("EthernetAddress", text(&wifi)),
                 ("HardwareModel", model.into()),
                 ("HardwarePlatform", platform.into()),
-                (
-                    "HumanReadableProductVersionString",
-                    text(&facts.product_version),
-                ),
+                ("HumanReadableProductVersionString", text(shape.os_version)),
                 ("MLBSerialNumber", format!("{serial}MLB").into()),
-                ("ProductType", text(&facts.product_type)),
-                ("ProductVersion", text(&facts.product_version)),
+                ("ProductType", text(shape.product)),
+                ("ProductVersion", text(shape.os_version)),
                 ("SerialNumber", serial.into()),
                 ("TimeIntervalSince1970", Value::Real(now.as_secs_f64())),
                 ("UniqueChipID", born),
-                ("UniqueDeviceID", facts.udid.as_str().into()),
-                ("WiFiAddress", text(&facts.wifi_address)),
+                ("UniqueDeviceID", phone.udid.as_str().into()),
+                ("WiFiAddress", text(&wifi)),
             ])
         }
     }
@@ -152,8 +154,8 @@ mod tests {
     use super::*;
     use crate::lockdown::tests::lockdown;
 
-    fn phone() -> Arc<Inner> {
-        lockdown().inner
+    fn phone() -> Arc<Lockdown> {
+        lockdown()
     }
 
     #[test]
@@ -191,6 +193,13 @@ mod tests {
         assert!(set(None, "Desk".into()));
         let name = || get(&phone, Visibility::Public, None, Some("DeviceName"));
         assert_eq!(name(), Some("Desk".into()));
+        let (wifi, on) = (
+            "com.apple.mobile.wireless_lockdown",
+            "EnableWifiConnections",
+        );
+        assert!(super::set(&phone, Some(wifi), on, &true.into()));
+        let told = get(&phone, Visibility::Everything, Some(wifi), Some(on));
+        assert_eq!(told, Some(true.into()));
     }
 
     #[test]

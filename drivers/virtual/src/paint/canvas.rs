@@ -68,6 +68,20 @@ impl Canvas {
             })
     }
 
+    /// The part of it below `rect`; `None` when nothing of it is there.
+    pub fn cut(&self, rect: &Rect) -> Option<Self> {
+        let (left, top, right, bottom) = self.pixels_of(rect);
+        let rows = self.pixels.chunks_exact(self.width.max(1) as usize);
+        let rows = rows.take(bottom).skip(top);
+        (left < right && top < bottom).then(|| Self {
+            width: (right - left) as u32,
+            height: (bottom - top) as u32,
+            scale: self.scale,
+            palette: self.palette.clone(),
+            pixels: rows.flat_map(|row| &row[left..right]).copied().collect(),
+        })
+    }
+
     /// Fills a rectangle.
     pub(super) fn fill(&mut self, rect: &Rect, colour: Rgb) {
         let index = self.index_of(colour);

@@ -7,7 +7,7 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::broadcast;
 
 use super::frame::{self, FrameError};
-use super::hub::{AttachedDevice, Hub};
+use super::hub::{AttachedDevice, Usbmuxd};
 use super::{BoxStream, DeviceId, DevicePort, Service, Stream};
 use crate::plist::{self, Dictionary, Value, dictionary, text};
 
@@ -41,7 +41,7 @@ enum Next {
 }
 
 /// Serves one client until it leaves.
-pub(super) async fn serve(hub: Arc<Hub>, stream: BoxStream) {
+pub(super) async fn serve(hub: Arc<Usbmuxd>, stream: BoxStream) {
     if let Err(error) = converse(&hub, stream).await {
         tracing::debug!(%error, "a usbmuxd client was dropped");
     }
@@ -91,7 +91,7 @@ fn words(header: [u8; HEADER]) -> [u32; 4] {
     [(); 4].map(|()| words.next().unwrap_or_default())
 }
 
-async fn converse(hub: &Hub, mut stream: BoxStream) -> Result<(), FrameError> {
+async fn converse(hub: &Usbmuxd, mut stream: BoxStream) -> Result<(), FrameError> {
     loop {
         let (tag, body) = match read(&mut stream).await {
             Ok(Some(request)) => request,
@@ -119,7 +119,7 @@ async fn converse(hub: &Hub, mut stream: BoxStream) -> Result<(), FrameError> {
 }
 
 /// The answer to a request and what follows, or the code when it is refused.
-async fn answer(hub: &Hub, body: &Dictionary) -> Result<(Dictionary, Next), ResultCode> {
+async fn answer(hub: &Usbmuxd, body: &Dictionary) -> Result<(Dictionary, Next), ResultCode> {
     let id = || text(body, "PairRecordID").ok_or(ResultCode::InvalidArgument);
     let list = |name: &str, list| dictionary([(name, Value::Array(list))]);
     let answer = match text(body, "MessageType").unwrap_or_default() {

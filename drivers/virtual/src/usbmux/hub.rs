@@ -1,13 +1,18 @@
-//! What usbmuxd remembers: who is plugged in, who listens, and the pair records.
+//! usbmuxd: its clients, and what it remembers of who is plugged in, who listens, and of pair records.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use super::{Attachable, SystemBuid, Udid};
+use super::{Attachable, SystemBuid, Udid, connection};
 use crate::plist::{Dictionary, Value, dictionary};
 
 /// A device's number on this host; a new one every time it is plugged in.
@@ -20,7 +25,8 @@ const EVENT_BACKLOG: usize = 1_024;
 /// How many pair records clients may store.
 const MAX_PAIR_RECORDS: usize = 4_096;
 
-pub(super) struct Hub {
+/// A usbmuxd with its clients.
+pub struct Usbmuxd {
     buid: SystemBuid,
     state: Mutex<State>,
     events: broadcast::Sender<Dictionary>,
@@ -41,7 +47,7 @@ pub(super) struct AttachedDevice {
     pub(super) gone: CancellationToken,
 }
 
-impl Default for Hub {
+impl Default for Usbmuxd {
     fn default() -> Self {
         Self {
             buid: SystemBuid("30303030-5061-636B-7472-61696E303030".to_owned()),
@@ -51,12 +57,49 @@ impl Default for Hub {
     }
 }
 
-impl Hub {
-    pub(super) fn system_buid(&self) -> &SystemBuid {
+impl Usbmuxd {
+    /// Takes clients at a free port of this machine, whose address is returned. Clients find it
+    /// through `USBMUXD_SOCKET_ADDRESS=127.0.0.1:port`. `shutdown` ends it, `tasks` waits for it.
+    ///
+    /// # Errors
+    /// When no port is free.
+    pub async fn serve(
+        self: Arc<Self>,
+        shutdown: CancellationToken,
+        tasks: TaskTracker,
+    ) -> io::Result<SocketAddr> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
+        let clients = tasks.clone();
+        tasks.spawn(async move {
+            while let Some(accepted) = shutdown.run_until_cancelled(listener.accept()).await {
+                match accepted {
+                    Ok((stream, _)) => {
+                        // Small messages that wait for an answer: Nagle would cost 40 ms each.
+                        let _ = stream.set_nodelay(true);
+                        let client = connection::serve(self.clone(), Box::new(stream));
+                        let stop = shutdown.clone();
+                        clients.spawn(async move { stop.run_until_cancelled_owned(client).await });
+                    }
+                    Err(error) => {
+                        // Out of file descriptors, usually: let others close some.
+                        tracing::warn!(%error, "usbmuxd could not accept a client");
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                    }
+                }
+            }
+        });
+        Ok(address)
+    }
+
+    /// The identity of this host, which pair records carry.
+    pub fn system_buid(&self) -> &SystemBuid {
         &self.buid
     }
 
-    pub(super) fn attach(&self, device: Arc<dyn Attachable>) -> DeviceId {
+    /// Plugs a device in and tells everyone who listens. A device that is plugged in already is
+    /// pulled out first.
+    pub fn attach(&self, device: Arc<dyn Attachable>) {
         let mut state = self.state.lock();
         self.detach_in(&mut state, device.udid());
         state.last_id += 1;
@@ -65,22 +108,19 @@ impl Hub {
         let _ = self.events.send(attached(id, device.udid()));
         let gone = CancellationToken::new();
         state.attached.insert(id, AttachedDevice { device, gone });
-        id
     }
 
-    pub(super) fn detach(&self, udid: &Udid) -> bool {
-        self.detach_in(&mut self.state.lock(), udid)
+    /// Pulls the cable: its connections end and listeners are told.
+    pub fn detach(&self, udid: &Udid) {
+        self.detach_in(&mut self.state.lock(), udid);
     }
 
-    fn detach_in(&self, state: &mut State, udid: &Udid) -> bool {
-        let Some(id) = state.id_of(udid) else {
-            return false;
-        };
-        if let Some(attached) = state.attached.remove(&id) {
+    fn detach_in(&self, state: &mut State, udid: &Udid) {
+        let id = state.id_of(udid);
+        if let Some((id, attached)) = id.and_then(|id| state.attached.remove_entry(&id)) {
             attached.gone.cancel();
+            let _ = self.events.send(event("Detached", id));
         }
-        let _ = self.events.send(event("Detached", id));
-        true
     }
 
     pub(super) fn find(&self, id: DeviceId) -> Option<AttachedDevice> {
@@ -102,8 +142,8 @@ impl Hub {
         self.state.lock().pair_records.get(id).cloned()
     }
 
-    /// Stores a record; `false` when there are too many.
-    pub(super) fn save_pair_record(&self, id: &str, record: Vec<u8>) -> bool {
+    /// Stores a pair record of the device with that udid; `false` when there are too many.
+    pub fn save_pair_record(&self, id: &str, record: Vec<u8>) -> bool {
         let mut state = self.state.lock();
         if state.pair_records.len() >= MAX_PAIR_RECORDS && !state.pair_records.contains_key(id) {
             return false;

@@ -196,7 +196,7 @@ fn predicate_text(rest: &str, sign: char) -> Result<(String, &str), WdaError> {
 
 fn no_chain(why: &str) -> WdaError {
     let message = format!("Cannot parse class chain query. {why}");
-    WdaError::new(ErrorKind::InvalidSelector, message)
+    WdaError::new(ErrorKind::INVALID_SELECTOR, message)
 }
 
 #[cfg(test)]
@@ -261,10 +261,10 @@ XCUIElementTypeWindow/**/XCUIElementTypeCell/**/* -> One, Two, buy, Three
             "XCUIElementTypeCell x",
         ] {
             let error = find(query).unwrap_err();
-            assert_eq!(error.kind, ErrorKind::InvalidSelector, "{query}: {error}");
+            assert_eq!(error.kind, ErrorKind::INVALID_SELECTOR, "{query}: {error}");
         }
         let error = find("**/*[`name ==`]").unwrap_err();
-        assert_eq!(error.kind, ErrorKind::UnknownError);
+        assert_eq!(error.kind, ErrorKind::UNKNOWN_ERROR);
     }
 
     proptest! {

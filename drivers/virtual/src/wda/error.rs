@@ -3,68 +3,29 @@
 //! Source: `FBCommandStatus.m` and `FBExceptionHandler.m` of
 //! <https://github.com/appium/WebDriverAgent>.
 
-/// What kind of failure.
+/// What kind of failure: the word in `error` and the code of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ErrorKind {
-    InvalidArgument,
-    InvalidElementState,
-    InvalidSelector,
-    InvalidSessionId,
-    NoSuchAlert,
-    NoSuchElement,
-    SessionNotCreated,
-    StaleElementReference,
-    Timeout,
-    UnableToCaptureScreen,
-    UnknownCommand,
-    UnknownError,
-    UnsupportedOperation,
-}
-
-/// Each kind with the word in `error` and the code of the answer, in the order of the kinds.
-const KINDS: [(ErrorKind, &str, u16); 13] = [
-    (ErrorKind::InvalidArgument, "invalid argument", 400),
-    (ErrorKind::InvalidElementState, "invalid element state", 400),
-    (ErrorKind::InvalidSelector, "invalid selector", 400),
-    (ErrorKind::InvalidSessionId, "invalid session id", 404),
-    (ErrorKind::NoSuchAlert, "no such alert", 404),
-    (ErrorKind::NoSuchElement, "no such element", 404),
-    (ErrorKind::SessionNotCreated, "session not created", 500),
-    (
-        ErrorKind::StaleElementReference,
-        "stale element reference",
-        404,
-    ),
-    (ErrorKind::Timeout, "timeout", 408),
-    (
-        ErrorKind::UnableToCaptureScreen,
-        "unable to capture screen",
-        500,
-    ),
-    (ErrorKind::UnknownCommand, "unknown command", 404),
-    (ErrorKind::UnknownError, "unknown error", 500),
-    (
-        ErrorKind::UnsupportedOperation,
-        "unsupported operation",
-        500,
-    ),
-];
+pub(crate) struct ErrorKind(pub(crate) &'static str, pub(crate) u16);
 
 impl ErrorKind {
-    /// The word in `error`.
-    pub(crate) const fn word(self) -> &'static str {
-        KINDS[self as usize].1
-    }
-
-    /// The code of the answer.
-    pub(crate) const fn status(self) -> u16 {
-        KINDS[self as usize].2
-    }
+    pub(crate) const INVALID_ARGUMENT: Self = Self("invalid argument", 400);
+    pub(crate) const INVALID_ELEMENT_STATE: Self = Self("invalid element state", 400);
+    pub(crate) const INVALID_SELECTOR: Self = Self("invalid selector", 400);
+    pub(crate) const INVALID_SESSION_ID: Self = Self("invalid session id", 404);
+    pub(crate) const NO_SUCH_ALERT: Self = Self("no such alert", 404);
+    pub(crate) const NO_SUCH_ELEMENT: Self = Self("no such element", 404);
+    pub(crate) const SESSION_NOT_CREATED: Self = Self("session not created", 500);
+    pub(crate) const STALE_ELEMENT_REFERENCE: Self = Self("stale element reference", 404);
+    pub(crate) const TIMEOUT: Self = Self("timeout", 408);
+    pub(crate) const UNABLE_TO_CAPTURE_SCREEN: Self = Self("unable to capture screen", 500);
+    pub(crate) const UNKNOWN_COMMAND: Self = Self("unknown command", 404);
+    pub(crate) const UNKNOWN_ERROR: Self = Self("unknown error", 500);
+    pub(crate) const UNSUPPORTED_OPERATION: Self = Self("unsupported operation", 500);
 }
 
 /// A failed request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {message}", kind.word())]
+#[error("{}: {message}", kind.0)]
 pub(crate) struct WdaError {
     pub(crate) kind: ErrorKind,
     /// For people.
@@ -80,15 +41,15 @@ impl WdaError {
     }
 
     pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::InvalidArgument, message)
+        Self::new(ErrorKind::INVALID_ARGUMENT, message)
     }
 
     pub(crate) fn invalid_state(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::InvalidElementState, message)
+        Self::new(ErrorKind::INVALID_ELEMENT_STATE, message)
     }
 
     pub(crate) fn unknown(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::UnknownError, message)
+        Self::new(ErrorKind::UNKNOWN_ERROR, message)
     }
 
     /// An `NSError` of WebDriverAgent's own, told with everything around it as its `description`
@@ -102,7 +63,7 @@ impl WdaError {
 
     pub(crate) fn no_alert() -> Self {
         Self::new(
-            ErrorKind::NoSuchAlert,
+            ErrorKind::NO_SUCH_ALERT,
             "An attempt was made to operate on a modal dialog when one was not open",
         )
     }

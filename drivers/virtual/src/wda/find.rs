@@ -103,14 +103,14 @@ mod tests {
     #[test]
     fn failures_have_the_kinds_clients_expect() {
         for (using, value, kind) in [
-            ("css selector", "a", ErrorKind::InvalidArgument),
-            ("class name", "Button", ErrorKind::InvalidArgument),
-            ("class chain", "Button", ErrorKind::InvalidSelector),
-            ("class chain", "**/*[`name ==`]", ErrorKind::UnknownError),
-            ("xpath", "//[", ErrorKind::InvalidSelector),
-            ("xpath", "//@name[.!='']", ErrorKind::UnknownError),
-            ("predicate string", "name ==", ErrorKind::UnknownError),
-            ("predicate string", "foo == 1", ErrorKind::UnknownError),
+            ("css selector", "a", ErrorKind::INVALID_ARGUMENT),
+            ("class name", "Button", ErrorKind::INVALID_ARGUMENT),
+            ("class chain", "Button", ErrorKind::INVALID_SELECTOR),
+            ("class chain", "**/*[`name ==`]", ErrorKind::UNKNOWN_ERROR),
+            ("xpath", "//[", ErrorKind::INVALID_SELECTOR),
+            ("xpath", "//@name[.!='']", ErrorKind::UNKNOWN_ERROR),
+            ("predicate string", "name ==", ErrorKind::UNKNOWN_ERROR),
+            ("predicate string", "foo == 1", ErrorKind::UNKNOWN_ERROR),
         ] {
             assert_eq!(
                 find_in(0, using, value).unwrap_err().kind,

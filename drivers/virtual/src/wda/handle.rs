@@ -21,7 +21,7 @@ use super::error::{ErrorKind, WdaError};
 use super::request::Arguments;
 use super::route::{Found, recorded};
 use super::session::Session;
-use super::{Inner, State, source};
+use super::{State, Wda, source};
 use crate::device::Device;
 use crate::faults::Fault;
 use crate::world::{Display, World};
@@ -34,7 +34,7 @@ type Done = Result<(), WdaError>;
 
 /// One command, with everything it works on.
 pub(crate) struct Handler<'a> {
-    inner: &'a Inner,
+    wda: &'a Wda,
     state: &'a mut State,
     found: Found,
     arguments: Arguments,
@@ -45,13 +45,13 @@ pub(crate) struct Handler<'a> {
 impl<'a> Handler<'a> {
     /// A command that was asked for with these arguments.
     pub(crate) fn new(
-        inner: &'a Inner,
+        wda: &'a Wda,
         state: &'a mut State,
         found: Found,
         arguments: Arguments,
     ) -> Self {
         Self {
-            inner,
+            wda,
             state,
             found,
             arguments,
@@ -73,6 +73,7 @@ impl<'a> Handler<'a> {
             "appearance" => self.appearance()?,
             "app_activate" => self.launch(&self.bundle_id()?).await?,
             "app_launch" => self.app_launch().await?,
+            "app_launch_unattached" => self.app_launch_unattached().await?,
             "clear" => self.clear().await?,
             "clear_simulated_location" => self.state.location = None,
             "click" => self.click().await?,
@@ -81,6 +82,7 @@ impl<'a> Handler<'a> {
             "dismiss_keyboard" => self.dismiss_keyboard().await?,
             "double_tap" => self.tap(2).await?,
             "drag" | "press_and_drag" => self.drag().await?,
+            "expect_notification" => self.expect_notification().await?,
             "homescreen" => self.homescreen().await,
             "io_hid_event" => self.io_hid_event(),
             "keys" => self.keys().await?,
@@ -88,15 +90,19 @@ impl<'a> Handler<'a> {
             "open_url" => self.open_url().await?,
             "pinch" => self.pinch().await?,
             "press_button" => self.press_button().await?,
+            "reset_app_auth" => self.reset_app_auth()?,
+            "rotate" | "two_finger_tap" => self.many_fingers().await?,
             "scroll" => self.scroll().await?,
             "scroll_to" => self.scroll_to().await?,
             "set_orientation" => self.set_orientation()?,
             "set_pasteboard" => self.set_pasteboard()?,
+            "set_rotation" => self.set_rotation()?,
             "set_simulated_location" => self.set_simulated_location()?,
             "set_value" => self.set_value().await?,
-            "shutdown" => self.inner.stop_after_answer(),
+            "shutdown" => self.wda.stop_after_answer(),
             "swipe" => self.swipe().await?,
             "tap" => self.tap(1).await?,
+            "tap_with_number_of_taps" => self.tap_with_number_of_taps().await?,
             "touch_and_hold" => self.touch_and_hold().await?,
             "unlock" => self.light(Display::On).await,
             command => return self.tell(command).await,
@@ -125,14 +131,13 @@ impl<'a> Handler<'a> {
             "find_elements" => self.find_elements().await?,
             "get_pasteboard" => self.get_pasteboard()?,
             "get_simulated_location" => self.get_simulated_location(),
-            "locked" => self
-                .world(|world, _| world.display() == Display::Off)
-                .into(),
+            "locked" => self.world(|world| world.display() == Display::Off).into(),
             "named_attribute" => {
                 let name = self.found.name.take().unwrap_or_default();
                 self.attribute(&name).await?
             }
             "orientation" => self.orientation(),
+            "rotation" => self.rotation(),
             "screen" => self.screen(),
             "screenshot" => self.screenshot().await?,
             "session" => self.session_information(),
@@ -153,17 +158,17 @@ impl<'a> Handler<'a> {
         let session = self.state.session.as_ref();
         match &self.found.session {
             Some(asked) if session.is_none_or(|session| session.id.0 != *asked) => Err(
-                WdaError::new(ErrorKind::InvalidSessionId, "Session does not exist"),
+                WdaError::new(ErrorKind::INVALID_SESSION_ID, "Session does not exist"),
             ),
             _ => Ok(()),
         }
     }
 
     fn device(&self) -> &Device {
-        &self.inner.device
+        &self.wda.device
     }
 
-    fn world<R>(&self, act: impl FnOnce(&mut World, Duration) -> R) -> R {
+    fn world<R>(&self, act: impl FnOnce(&mut World) -> R) -> R {
         self.device().world(act)
     }
 
@@ -181,7 +186,7 @@ impl<'a> Handler<'a> {
 
     /// Lets the time of a gesture pass; a fast phone's fingers take none.
     async fn spend(&self, time: Duration) {
-        if !self.inner.hurries() {
+        if !self.wda.hurries() {
             self.device().sleep(time.min(MAX_WAIT_TIME)).await;
         }
     }

@@ -23,25 +23,9 @@ const MAX_DEPTH: usize = 64;
 /// How large a compiled pattern of a client may get, in bytes.
 const MAX_PATTERN: usize = 1 << 20;
 
-/// What stands between the sides of a comparison, and what it means.
-const OPERATORS: [(&str, &str); 16] = [
-    ("=", "=="),
-    ("==", "=="),
-    ("!=", "!="),
-    ("<>", "!="),
-    ("<", "<"),
-    ("<=", "<="),
-    ("=<", "<="),
-    (">", ">"),
-    (">=", ">="),
-    ("=>", ">="),
-    ("IN", "IN"),
-    ("CONTAINS", "CONTAINS"),
-    ("BEGINSWITH", "BEGINSWITH"),
-    ("ENDSWITH", "ENDSWITH"),
-    ("LIKE", "LIKE"),
-    ("MATCHES", "MATCHES"),
-];
+/// What stands between the sides of a comparison, and how else it is written.
+const OPERATORS: &str = "== = | != <> | < | <= =< | > | >= => | IN | CONTAINS | BEGINSWITH | \
+                         ENDSWITH | LIKE | MATCHES";
 
 /// A text, a number, a word or a sign, and what follows.
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
@@ -169,16 +153,13 @@ impl Term {
             Self::Text(text) => {
                 let mut text = text.clone();
                 if options.marks {
-                    text = text
-                        .nfd()
-                        .filter(|letter| !is_combining_mark(*letter))
-                        .collect();
+                    let letters = text.nfd().filter(|letter| !is_combining_mark(*letter));
+                    text = letters.collect();
                 }
-                Self::Text(if options.case {
-                    text.to_lowercase()
-                } else {
-                    text
-                })
+                if options.case {
+                    text = text.to_lowercase();
+                }
+                Self::Text(text)
             }
             Self::List(items) => {
                 Self::List(items.iter().map(|item| item.overlooking(options)).collect())
@@ -279,14 +260,12 @@ impl Parser<'_> {
                 return Err(self.error(&format!("nothing begins with '{rest}'")));
             };
             let part = |at| found.get(at).map(|part| part.as_str().to_owned());
-            let word = || part(3).map(Token::Word);
-            let number = || part(2)?.parse().ok().map(Token::Number);
-            let text = || part(1).map(|text| Token::Text(unquoted(&text)));
-            let token = text()
-                .or_else(number)
-                .or_else(word)
-                .or_else(|| part(4).map(Token::Sign));
-            self.tokens.extend(token);
+            let text = part(1).map(|text| Token::Text(unquoted(&text)));
+            let number = part(2).and_then(|number| number.parse().ok());
+            self.tokens.extend(text);
+            self.tokens.extend(number.map(Token::Number));
+            self.tokens.extend(part(3).map(Token::Word));
+            self.tokens.extend(part(4).map(Token::Sign));
             rest = &rest[found[0].len()..];
         }
         Ok(())
@@ -306,9 +285,8 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, sign: &str) -> Result<(), WdaError> {
-        self.take(&[sign])
-            .then_some(())
-            .ok_or_else(|| self.unexpected())
+        let taken = self.take(&[sign]).then_some(());
+        taken.ok_or_else(|| self.unexpected())
     }
 
     fn nested<T>(
@@ -350,15 +328,13 @@ impl Parser<'_> {
             return Ok(inner);
         }
         let left = self.nested(Self::term)?;
-        let operator = OPERATORS.iter().find(|(written, _)| self.take(&[written]));
-        let (_, operator) = operator.ok_or_else(|| self.unexpected())?;
+        let mut operators = OPERATORS.split(" | ");
+        let operator = operators.find(|written| written.split(' ').any(|one| self.take(&[one])));
+        let operator = operator.ok_or_else(|| self.unexpected())?;
+        let operator = operator.split(' ').next().unwrap_or(operator);
         let options = self.options()?;
-        Ok(Condition::Compare(
-            left,
-            operator,
-            options,
-            self.nested(Self::term)?,
-        ))
+        let right = self.nested(Self::term)?;
+        Ok(Condition::Compare(left, operator, options, right))
     }
 
     fn options(&mut self) -> Result<Options, WdaError> {
@@ -409,17 +385,10 @@ impl Parser<'_> {
 
 /// A text without its quotes; a backslash stands before a letter that means itself.
 fn unquoted(text: &str) -> String {
-    let mut letters = text.chars().skip(1);
-    let mut out = String::new();
-    while let Some(letter) = letters.next() {
-        out.extend(if letter == '\\' {
-            letters.next()
-        } else {
-            Some(letter)
-        });
-    }
-    out.pop();
-    out
+    static ESCAPED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?s)\\(.)").expect("the tests have compiled it"));
+    let inside = text.get(1..text.len() - 1).unwrap_or_default();
+    ESCAPED.replace_all(inside, "$1").into_owned()
 }
 
 #[cfg(test)]

@@ -72,20 +72,8 @@ pub(crate) fn unrecognized(selector: &str) -> WdaError {
 
 /// Takes percent signs apart. A sign that stands for nothing stays, as does a plus.
 pub(crate) fn decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let hex = |at: usize| after.get(at).and_then(|&c| char::from(c).to_digit(16));
-        rest = after;
-        match (first, hex(0), hex(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.push(u8::try_from(high * 16 + low).unwrap_or_default());
-                rest = after.get(2..).unwrap_or_default();
-            }
-            _ => bytes.push(first),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    let bytes = percent_encoding::percent_decode_str(text);
+    bytes.decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

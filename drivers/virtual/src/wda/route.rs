@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::error::WdaError;
+use super::error::{ErrorKind, WdaError};
 
 /// Where a command is (behind `/session/:id`, at the top or both), its method and path, its name.
 /// In a path, a part with a colon takes anything.
@@ -83,9 +83,16 @@ fn matching(pattern: &str, parts: &[&str], command: &'static str) -> Option<Foun
 /// The answer to a command that is always the same.
 pub(crate) fn recorded(command: &str) -> Result<Value, WdaError> {
     let part = |name: &str| RECORDED.get(command)?.get(name);
-    let refusal = part("message").and_then(Value::as_str);
-    let value = part("value").cloned();
-    value.ok_or_else(|| WdaError::unknown(refusal.unwrap_or_default()))
+    if let Some(value) = part("value") {
+        return Ok(value.clone());
+    }
+    let text = |name: &str| part(name)?.as_str();
+    let status = part("status").and_then(|status| status.as_u64()?.try_into().ok());
+    let kind = text("error").zip(status);
+    let kind = kind.map_or(ErrorKind::UNKNOWN_ERROR, |(word, code)| {
+        ErrorKind(word, code)
+    });
+    Err(WdaError::new(kind, text("message").unwrap_or_default()))
 }
 
 #[cfg(test)]

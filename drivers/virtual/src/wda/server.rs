@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::error::{ErrorKind, WdaError};
 use super::handle::Handler;
 use super::request::{Arguments, decode};
-use super::{Inner, Running, State, route};
+use super::{Running, State, Wda, route};
 use crate::faults::{Event, Fault};
 use crate::usbmux::BoxStream;
 use crate::usbmux::faulty_stream::{ConnectionFaults, FaultyStream};
@@ -35,23 +35,23 @@ const MAX_BODY: u64 = 32 * 1024 * 1024;
 struct GivenUp;
 
 /// Serves one connection until it ends, WebDriverAgent goes down or a fault cuts it.
-pub(super) async fn serve(inner: Arc<Inner>, stream: BoxStream) {
-    let mut cuts = inner.device.cuts();
+pub(super) async fn serve(wda: Arc<Wda>, stream: BoxStream) {
+    let mut cuts = wda.device.cuts();
     let faults = Arc::new(ConnectionFaults::default());
     let mut flaps = None;
-    for fault in inner.device.fire_faults(Event::Connect("wda")) {
+    for fault in wda.device.fire_faults(Event::Connect("wda")) {
         match fault {
             Fault::Refuse | Fault::Reset => return,
-            Fault::Delay(time) => inner.device.sleep(time.0).await,
+            Fault::Delay(time) => wda.device.sleep(time.0).await,
             Fault::Flap(time) => flaps = Some(time.0),
             Fault::WdaCrash(_) | Fault::AgentDies | Fault::Detach(_) => {
-                return inner.apply_fault(&fault);
+                return wda.apply_fault(&fault);
             }
             other => faults.apply(&other),
         }
     }
     let stream = TokioIo::new(FaultyStream::new(stream, faults.clone()));
-    let service = service_fn(|request| answer(inner.clone(), faults.clone(), request));
+    let service = service_fn(|request| answer(wda.clone(), faults.clone(), request));
     let connection = hyper::server::conn::http1::Builder::new()
         .auto_date_header(false)
         .half_close(true)
@@ -60,7 +60,7 @@ pub(super) async fn serve(inner: Arc<Inner>, stream: BoxStream) {
         .serve_connection(stream, service);
     let flap = async {
         match flaps {
-            Some(time) => inner.device.sleep(time).await,
+            Some(time) => wda.device.sleep(time).await,
             None => std::future::pending().await,
         }
     };
@@ -70,16 +70,16 @@ pub(super) async fn serve(inner: Arc<Inner>, stream: BoxStream) {
                 tracing::debug!(%error, "a WebDriverAgent client was dropped");
             }
             // The answer to a shutdown is the last one.
-            inner.stop_if_asked();
+            wda.stop_if_asked();
         }
-        () = inner.becomes(Running::Down) => {}
+        () = wda.becomes(Running::Down) => {}
         _ = cuts.changed() => {}
         () = flap => {}
     }
 }
 
 async fn answer(
-    inner: Arc<Inner>,
+    wda: Arc<Wda>,
     connection_faults: Arc<ConnectionFaults>,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, GivenUp> {
@@ -90,7 +90,7 @@ async fn answer(
     }
     let body = body.collect().await.map_err(|_| GivenUp)?.to_bytes();
     // Done in a task of its own: a phone finishes what it has begun even if nobody listens.
-    let phone = inner.clone();
+    let phone = wda.clone();
     let work = async move {
         let method = head.method.as_str().to_uppercase();
         let (path, query) = (decode(head.uri.path()), head.uri.query().unwrap_or(""));
@@ -99,11 +99,11 @@ async fn answer(
             () = phone.becomes(Running::Down) => Err(GivenUp),
         }
     };
-    inner.tasks.spawn(work).await.unwrap_or(Err(GivenUp))
+    wda.tasks.spawn(work).await.unwrap_or(Err(GivenUp))
 }
 
 async fn work(
-    inner: &Inner,
+    wda: &Wda,
     connection_faults: &ConnectionFaults,
     method: &str,
     path: &str,
@@ -113,16 +113,16 @@ async fn work(
     let named = format!("{method} {path}");
     let mut told = None;
     let mut taken = false;
-    for fault in inner.device.fire_faults(Event::Route(&named)) {
+    for fault in wda.device.fire_faults(Event::Route(&named)) {
         match fault {
-            Fault::Delay(time) => inner.device.sleep(time.0).await,
+            Fault::Delay(time) => wda.device.sleep(time.0).await,
             Fault::NoAnswer => match std::future::pending::<Infallible>().await {},
             Fault::Fail(text) => told = Some(Err(WdaError::unknown(text))),
             Fault::StaleElement => {
                 let message =
                     "The previously found element is not present in the current view anymore";
                 told = Some(Err(WdaError::new(
-                    ErrorKind::StaleElementReference,
+                    ErrorKind::STALE_ELEMENT_REFERENCE,
                     message,
                 )));
             }
@@ -132,44 +132,60 @@ async fn work(
                 return Err(GivenUp);
             }
             Fault::WdaCrash(_) | Fault::AgentDies | Fault::Detach(_) => {
-                inner.apply_fault(&fault);
+                wda.apply_fault(&fault);
                 return Err(GivenUp);
             }
             other => connection_faults.apply(&other),
         }
     }
-    let mut state = inner.state.lock().await;
-    state.revive(inner.incarnation());
+    let mut state = wda.state.lock().await;
+    state.revive(wda.incarnation());
     if taken {
-        state.taken_by_another(inner);
+        state.taken_by_another(&wda.device);
     }
     let answer = match (told, route::find(method, path)) {
         (Some(told), _) => told,
         (None, Some(found)) => {
-            inner.device.takes(inner.device.latency().agent_call).await;
+            wda.device.takes(wda.device.latency().agent_call).await;
             let state = &mut *state;
             match Arguments::read(query, body) {
-                Ok(arguments) => Handler::new(inner, state, found, arguments).run().await,
+                Ok(arguments) => Handler::new(wda, state, found, arguments).run().await,
                 Err(error) => Err(error),
             }
         }
         (None, None) => {
-            inner.device.note_unhandled(&named);
+            let path_without_ids = without_ids(path);
+            wda.device
+                .note_unhandled(&format!("{method} {path_without_ids}"));
             let message = format!("Unhandled endpoint: {path}");
-            Err(WdaError::new(ErrorKind::UnknownCommand, message))
+            Err(WdaError::new(ErrorKind::UNKNOWN_COMMAND, message))
         }
     };
-    if inner.is_ending() {
+    if wda.is_ending() {
         return Ok(last(respond(200, "Shutting down".into())));
     }
     Ok(enveloped(&state, answer))
 }
 
+/// A path that is the same for every session and element.
+fn without_ids(path: &str) -> String {
+    let mut before = "";
+    let parts = path.split('/').map(|part| {
+        let is_id = part.len() == 36 && part.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit());
+        match (is_id, std::mem::replace(&mut before, part)) {
+            (false, _) => part,
+            (true, "session") => ":session",
+            (true, _) => ":element",
+        }
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
 fn enveloped(state: &State, answer: Result<Value, WdaError>) -> Response<Full<Bytes>> {
     let (status, value) = answer.map_or_else(
         |WdaError { kind, message }| {
-            let value = json!({"error": kind.word(), "message": message, "traceback": ""});
-            (kind.status(), value)
+            let value = json!({"error": kind.0, "message": message, "traceback": ""});
+            (kind.1, value)
         },
         |value| (200, value),
     );

@@ -208,10 +208,10 @@ mod tests {
     fn values_without_meaning_are_refused() {
         let kind = |changes| apply(changes).unwrap_err().kind;
         let selector = json!({"autoClickAlertSelector": "Button"});
-        assert_eq!(kind(selector), ErrorKind::InvalidSelector);
+        assert_eq!(kind(selector), ErrorKind::INVALID_SELECTOR);
         let number = json!({"defaultAlertAction": 5});
-        assert_eq!(kind(number), ErrorKind::UnknownError);
+        assert_eq!(kind(number), ErrorKind::UNKNOWN_ERROR);
         let orientation = json!({"screenshotOrientation": "sideways"});
-        assert_eq!(kind(orientation), ErrorKind::InvalidArgument);
+        assert_eq!(kind(orientation), ErrorKind::INVALID_ARGUMENT);
     }
 }

@@ -121,10 +121,8 @@ fn pointer(
     items: &[&Item],
     origins: &Origins,
 ) -> Result<Duration, String> {
-    let told = action
-        .get("parameters")
-        .and_then(|parameters| parameters.get("pointerType"));
-    let kind_of_pointer = told.and_then(Value::as_str).unwrap_or("mouse");
+    let parameters = action.get("parameters").unwrap_or(&Value::Null);
+    let kind_of_pointer = parameters["pointerType"].as_str().unwrap_or("mouse");
     if kind_of_pointer != "touch" {
         return Err(format!(
             "Only pointer type 'touch' is supported. '{kind_of_pointer}' is given instead for action with id '{id}'"
@@ -148,10 +146,7 @@ fn pointer(
             }
             "pointerDown" => {
                 let here = here()?;
-                if item
-                    .get("pressure")
-                    .is_some_and(|pressure| !pressure.is_null())
-                {
+                if item.get("pressure").is_some_and(|told| !told.is_null()) {
                     return Err("This device does not support force press interactions".to_owned());
                 }
                 down = true;
@@ -191,7 +186,6 @@ fn target(item: &Item, at: Option<Point>, origins: &Origins) -> Result<Point, St
         }
         Some(_) => Err(format!("'{name}' must be a number")),
     };
-    let origin = item.get("origin").unwrap_or(&Value::Null);
     let both = "Both 'x' and 'y' options should be set for pointerMove action item";
     let offset = match (coordinate("x")?, coordinate("y")?) {
         (Some(x), Some(y)) => Some((x, y)),
@@ -199,25 +193,24 @@ fn target(item: &Item, at: Option<Point>, origins: &Origins) -> Result<Point, St
         (Some(_), None) | (None, Some(_)) => return Err(both.to_owned()),
     };
     let from = |start: Point| offset.map_or(start, |(x, y)| Point::new(start.x + x, start.y + y));
-    match origin.as_str() {
-        Some("viewport") => {}
-        None if origin.is_null() => {}
-        Some("pointer") => {
-            let at = at.ok_or("There is no previous item for pointerMove action item, however origin is set to 'pointer'")?;
-            return Ok(from(at));
+    match item.get("origin").unwrap_or(&Value::Null) {
+        origin if origin.is_null() || origin == "viewport" => {
+            let (x, y) = offset.ok_or(both)?;
+            Ok(Point::new(x, y))
         }
-        Some(_) | None => {
-            let uid = element_origin(origin);
-            let uid = uid.ok_or_else(|| {
+        origin if origin == "pointer" => {
+            let at = at.ok_or("There is no previous item for pointerMove action item, however origin is set to 'pointer'")?;
+            Ok(from(at))
+        }
+        origin => {
+            let uid = element_origin(origin).ok_or_else(|| {
                 format!("Unsupported origin type '{origin}' is set for pointerMove action item")
             })?;
             let (hit, middle) = *(origins.get(&uid))
                 .ok_or_else(|| format!("the element '{uid}' cannot be located"))?;
-            return Ok(if offset.is_some() { from(middle) } else { hit });
+            Ok(if offset.is_some() { from(middle) } else { hit })
         }
     }
-    let (x, y) = offset.ok_or(both)?;
-    Ok(Point::new(x, y))
 }
 
 /// The id of an element that is an origin: as a text, or in an object as clients hold elements.

@@ -38,7 +38,7 @@ pub(crate) fn find(
             format!("Cannot evaluate results for XPath expression \"{expression}\": {why}");
         WdaError::new(kind, message)
     };
-    let invalid = |why: String| failed(ErrorKind::InvalidSelector, &why);
+    let invalid = |why: String| failed(ErrorKind::INVALID_SELECTOR, &why);
     // XCTest's word for "any kind".
     let expression = &expression.replace("XCUIElementTypeAny", "*");
     admit(expression).map_err(&invalid)?;
@@ -50,7 +50,7 @@ pub(crate) fn find(
     };
     let value = evaluate(&parsed, &EvaluationContext::new(start));
     if document.steps.get() > MAX_STEPS {
-        return Err(failed(ErrorKind::Timeout, "it takes too many steps"));
+        return Err(failed(ErrorKind::TIMEOUT, "it takes too many steps"));
     }
     let nodes = match value.map_err(|error| invalid(error.to_string()))? {
         Value::NodeSet(nodes) => nodes,
@@ -61,7 +61,7 @@ pub(crate) fn find(
         NodePosition::Root => None,
         NodePosition::Element(at) => Some(Ok(at)),
         NodePosition::Attribute(..) => Some(Err(failed(
-            ErrorKind::UnknownError,
+            ErrorKind::UNKNOWN_ERROR,
             "it selects no elements",
         ))),
     };

@@ -122,8 +122,7 @@ impl World {
 
     /// Installs an app, over an older one if need be. An id the catalog does not know becomes an
     /// app with one empty screen.
-    pub fn install(&mut self, id: &AppId, version: Option<String>, now: Duration) {
-        self.advance(now);
+    pub fn install(&mut self, id: &AppId, version: Option<String>) {
         let app = match self.catalog.find(self.shape.platform, id) {
             Some(app) => app.clone(),
             None => Arc::new(blank(id)),
@@ -141,8 +140,7 @@ impl World {
     }
 
     /// Removes an app and its data; false when it is not there.
-    pub fn uninstall(&mut self, id: &AppId, now: Duration) -> bool {
-        self.advance(now);
+    pub fn uninstall(&mut self, id: &AppId) -> bool {
         self.end(id);
         let there = self.installed.remove(id).is_some();
         self.configuration.forget(id);
@@ -154,8 +152,7 @@ impl World {
     ///
     /// # Errors
     /// When it is not on the device.
-    pub fn launch(&mut self, id: &AppId, now: Duration) -> Result<Launched, NotInstalled> {
-        self.advance(now);
+    pub fn launch(&mut self, id: &AppId) -> Result<Launched, NotInstalled> {
         if matches!(id.as_str(), LAUNCHER | SPRINGBOARD) {
             self.go_home();
             return Ok(Launched {
@@ -201,8 +198,7 @@ impl World {
 
     /// Shows the screen of an app whose activity is `class` (`.Main` or in full); false when it
     /// has none such. The app must run.
-    pub fn show_activity(&mut self, id: &AppId, class: &str, now: Duration) -> bool {
-        self.advance(now);
+    pub fn show_activity(&mut self, id: &AppId, class: &str) -> bool {
         let wanted = in_full(id, class);
         let Some(run) = self.running.get_mut(id) else {
             return false;
@@ -250,15 +246,14 @@ impl World {
     }
 
     /// Opens a link in the app that claims it best; the app that opened, or `None`.
-    pub fn open(&mut self, url: &str, now: Duration) -> Option<AppId> {
-        self.advance(now);
+    pub fn open(&mut self, url: &str) -> Option<AppId> {
         let (_, id, rules, rest) = (self.installed.iter())
             .filter_map(|(id, install)| {
                 let (length, rules, rest) = link_rules(&install.app, url)?;
                 Some((length, id.clone(), rules.clone(), rest.to_owned()))
             })
             .max_by_key(|(length, ..)| *length)?;
-        self.launch(&id, now).ok()?;
+        self.launch(&id).ok()?;
         if let Some(run) = self.running.get_mut(&id) {
             run.url = (url.to_owned(), rest);
         }
@@ -267,16 +262,15 @@ impl World {
     }
 
     /// Ends an app's process; its kept variables stay.
-    pub fn stop(&mut self, id: &AppId, now: Duration) {
-        self.advance(now);
+    pub fn stop(&mut self, id: &AppId) {
         if self.end(id) {
             self.moved();
         }
     }
 
     /// Ends an app and forgets all it held; false when it is not there.
-    pub fn clear(&mut self, id: &AppId, now: Duration) -> bool {
-        self.stop(id, now);
+    pub fn clear(&mut self, id: &AppId) -> bool {
+        self.stop(id);
         match self.installed.get_mut(id) {
             Some(install) => {
                 install.wipe();
@@ -287,8 +281,7 @@ impl World {
     }
 
     /// An app dies; on Android a dialog says so.
-    pub fn crash(&mut self, id: &AppId, now: Duration) {
-        self.advance(now);
+    pub fn crash(&mut self, id: &AppId) {
         let pid = self.running.get(id).map(|run| run.pid);
         if self.end(id) {
             let app = id.clone();
@@ -302,14 +295,12 @@ impl World {
     }
 
     /// To the launcher or home screen; apps go on running.
-    pub fn home(&mut self, now: Duration) {
-        self.advance(now);
+    pub fn home(&mut self) {
         self.go_home();
     }
 
     /// Switches the power off and on: nothing runs afterwards.
-    pub fn reboot(&mut self, now: Duration) {
-        self.advance(now);
+    pub fn reboot(&mut self) {
         let all: Vec<_> = self.running.keys().cloned().collect();
         for id in all {
             self.end(&id);
@@ -397,41 +388,11 @@ fn in_full(id: &AppId, class: &str) -> String {
     }
 }
 
-/// An app nobody described.
+/// An app nobody described: its manifest has seen to it that its id has no quotes.
 fn blank(id: &AppId) -> App {
-    use crate::app::{Element, Identity, Ids, KeyboardMode, PlatformText, Role, Template};
-    use crate::document::{At, Position};
-    let label = Element {
-        role: Role::Text,
-        text: Some(PlatformText::Same(Template::new(
-            id.as_str(),
-            Position::default(),
-        ))),
-        ..Element::default()
-    };
-    let screen = crate::app::Screen {
-        elements: vec![label],
-        ..crate::app::Screen::default()
-    };
-    App {
-        app: Identity {
-            id: Ids::Same(id.clone()),
-            name: id.to_string(),
-            version: "1.0".to_owned(),
-            start: At {
-                value: "main".to_owned(),
-                place: Position::default(),
-            },
-            activity: ".MainActivity".to_owned(),
-            preinstalled: false,
-            keyboard: KeyboardMode::Resize,
-            canvas: 360.0,
-            keep: None,
-            links: std::collections::BTreeMap::new(),
-        },
-        state: std::collections::BTreeMap::new(),
-        screens: [("main".to_owned(), screen)].into(),
-        dialogs: std::collections::BTreeMap::new(),
-        texts: std::collections::BTreeMap::new(),
-    }
+    let text = format!(
+        "app: {{ id: '{id}', name: '{id}', start: main, preinstalled: false }}\n\
+         screens: {{ main: {{ elements: [{{ text: '{id}' }}] }} }}\n"
+    );
+    App::parse(&text, id.as_str()).expect("letters, digits and points stand in quotes")
 }

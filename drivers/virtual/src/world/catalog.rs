@@ -48,11 +48,6 @@ impl Catalog {
         (self.apps.iter().take(self.system)).any(|known| Arc::ptr_eq(known, app))
     }
 
-    /// The apps of the file, without the system's.
-    pub fn apps(&self) -> &[Arc<App>] {
-        &self.apps[self.system..]
-    }
-
     pub(super) fn preinstalled(&self) -> impl Iterator<Item = &Arc<App>> {
         self.apps.iter().filter(|app| app.app.preinstalled)
     }

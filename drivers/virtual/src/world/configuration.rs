@@ -1,10 +1,9 @@
 //! How a device is set up: size and density of its screen, size of its text, languages of apps.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use crate::app::AppId;
-use crate::shape::Shape;
+use crate::shape::ScreenMetrics;
 use crate::world::World;
 
 /// The text sizes that apps are laid out with.
@@ -12,34 +11,6 @@ const FONT_SCALES: std::ops::RangeInclusive<f64> = 0.25..=5.0;
 /// The least and the most pixels of a side, and dots per inch.
 const PIXELS: std::ops::RangeInclusive<u32> = 200..=8192;
 const DENSITIES: std::ops::RangeInclusive<u32> = 72..=1200;
-
-/// A screen upright.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ScreenMetrics {
-    /// Width in pixels.
-    pub width_px: u32,
-    /// Height in pixels.
-    pub height_px: u32,
-    /// Pixels per dp or pt.
-    pub scale: f64,
-}
-
-impl ScreenMetrics {
-    /// Dots per inch as Android counts them.
-    pub fn density(&self) -> u32 {
-        (self.scale * 160.0).round() as u32
-    }
-
-    /// Width in dp or pt.
-    pub fn width(&self) -> f64 {
-        f64::from(self.width_px) / self.scale
-    }
-
-    /// Height in dp or pt.
-    pub fn height(&self) -> f64 {
-        f64::from(self.height_px) / self.scale
-    }
-}
 
 /// What of it differs from a device as it was made.
 #[derive(Debug)]
@@ -67,9 +38,9 @@ impl Configuration {
         self.locales.remove(id);
     }
 
-    fn metrics(&self, shape: &Shape) -> ScreenMetrics {
-        let (width_px, height_px) = self.size.unwrap_or((shape.width_px, shape.height_px));
-        let scale = (self.density).map_or(shape.scale, |density| f64::from(density) / 160.0);
+    fn metrics(&self, panel: ScreenMetrics) -> ScreenMetrics {
+        let (width_px, height_px) = self.size.unwrap_or((panel.width_px, panel.height_px));
+        let scale = (self.density).map_or(panel.scale, |density| f64::from(density) / 160.0);
         ScreenMetrics {
             width_px,
             height_px,
@@ -81,7 +52,7 @@ impl Configuration {
 impl World {
     /// The screen as apps are laid out for it.
     pub fn screen(&self) -> ScreenMetrics {
-        self.configuration.metrics(self.shape)
+        self.configuration.metrics(self.shape.screen)
     }
 
     /// The size that was set instead of the panel's, in pixels.
@@ -90,14 +61,14 @@ impl World {
     }
 
     /// Lays out for another size than the panel's; false when no screen has that.
-    pub fn set_size(&mut self, size: Option<(u32, u32)>, now: Duration) -> bool {
-        self.advance(now);
+    pub fn set_size(&mut self, size: Option<(u32, u32)>) -> bool {
         let is_size = |(width, height)| PIXELS.contains(&width) && PIXELS.contains(&height);
         if !size.is_none_or(is_size) {
             return false;
         }
         // As Android has it: the panel's own size is none that differs.
-        let panel = (self.shape.width_px, self.shape.height_px);
+        let panel = self.shape.screen;
+        let panel = (panel.width_px, panel.height_px);
         self.configuration.size = size.filter(|size| *size != panel);
         self.moved();
         true
@@ -109,12 +80,11 @@ impl World {
     }
 
     /// Lays out for another density than the panel's; false when no screen has that.
-    pub fn set_density(&mut self, density: Option<u32>, now: Duration) -> bool {
-        self.advance(now);
+    pub fn set_density(&mut self, density: Option<u32>) -> bool {
         if !density.is_none_or(|density| DENSITIES.contains(&density)) {
             return false;
         }
-        let panel = self.shape.density();
+        let panel = self.shape.screen.density();
         self.configuration.density = density.filter(|density| *density != panel);
         self.moved();
         true
@@ -126,8 +96,7 @@ impl World {
     }
 
     /// Makes text larger or smaller; what is no size for text counts as 1.
-    pub fn set_font_scale(&mut self, scale: f64, now: Duration) {
-        self.advance(now);
+    pub fn set_font_scale(&mut self, scale: f64) {
         let scale = Some(scale).filter(|scale| FONT_SCALES.contains(scale));
         self.configuration.font_scale = scale.unwrap_or(1.0);
         self.moved();
@@ -139,8 +108,7 @@ impl World {
     }
 
     /// Chooses a language for an app, whether it runs or not; false when it is not there.
-    pub fn set_app_locale(&mut self, id: &AppId, locale: Option<&str>, now: Duration) -> bool {
-        self.advance(now);
+    pub fn set_app_locale(&mut self, id: &AppId, locale: Option<&str>) -> bool {
         if !self.installed.contains_key(id) {
             return false;
         }
@@ -149,13 +117,12 @@ impl World {
             Some(locale) => locales.insert(id.clone(), locale.to_owned()),
             None => locales.remove(id),
         };
-        self.set_language(id, locale.map(str::to_owned), now);
+        self.set_language(id, locale.map(str::to_owned));
         true
     }
 
     /// Has an app that runs speak a language until it ends, as a launch argument does.
-    pub fn set_language(&mut self, id: &AppId, language: Option<String>, now: Duration) {
-        self.advance(now);
+    pub fn set_language(&mut self, id: &AppId, language: Option<String>) {
         if let Some(run) = self.running.get_mut(id) {
             run.language = language;
             self.moved();

@@ -1,9 +1,7 @@
 //! Dialogs: of the app file, of the system that asks for a permission, of an app that broke, and
 //! those a fault puts on top.
 
-use std::time::Duration;
-
-use crate::app::{AppId, Ask, Permission, Rules};
+use crate::app::{AppId, Ask, Permission};
 use crate::geometry::Rect;
 use crate::shape::Platform;
 use crate::world::World;
@@ -11,7 +9,7 @@ use crate::world::app_event::AppEvent;
 use crate::world::catalog::SPRINGBOARD;
 use crate::world::layout::{Target, WindowLayout, plain};
 use crate::world::layout_builder::{named, step};
-use crate::world::snapshot::{Node, NodeRole, Window, WindowKind};
+use crate::world::snapshot::{NodeRole, WindowKind};
 
 /// A dialog that is open.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +44,7 @@ pub enum OpenDialog {
 }
 
 /// What a dialog shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DialogView {
     /// In bold; may be empty.
     pub title: String,
@@ -62,15 +60,6 @@ pub struct DialogView {
     pub system: bool,
 }
 
-/// What follows from an answer.
-enum Answer {
-    Nothing,
-    Rules(AppId, Rules),
-    Granted(AppId, Ask),
-    Refused(AppId, Ask),
-    Stop(AppId),
-}
-
 impl World {
     /// The topmost dialog, as iOS alerts and Android dialogs are handled.
     pub fn dialog(&self) -> Option<DialogView> {
@@ -78,8 +67,7 @@ impl World {
     }
 
     /// Gives the topmost dialog its answer number `index`; false when there is none such.
-    pub fn answer(&mut self, index: usize, now: Duration) -> bool {
-        self.advance(now);
+    pub fn answer(&mut self, index: usize) -> bool {
         let Some(view) = self.dialog() else {
             return false;
         };
@@ -89,27 +77,37 @@ impl World {
         let Some(dialog) = self.close_top_dialog() else {
             return false;
         };
-        match self.meaning(&dialog, index) {
-            Answer::Nothing => {}
-            Answer::Rules(app, rules) => self.carry_out(&app, &rules, None),
-            Answer::Granted(app, ask) => {
+        match dialog {
+            OpenDialog::Named { app, name } => {
+                let definition = (self.running.get(&app)).and_then(|r| r.app.dialogs.get(&name));
+                if let Some(button) = definition.and_then(|d| d.buttons.get(index)) {
+                    let rules = button.tap.clone();
+                    self.carry_out(&app, &rules, None);
+                }
+            }
+            // Android offers consent first, iOS refusal.
+            OpenDialog::Asks { app, ask } if (index == 0) == self.allows_first() => {
                 self.permit(&app, ask.permission);
                 self.carry_out(&app, &ask.allow, None);
             }
-            Answer::Refused(app, ask) => {
+            OpenDialog::Asks { app, ask } => {
                 if let Some(install) = self.installed.get_mut(&app) {
                     *install.refusals.entry(ask.permission).or_default() += 1;
                 }
                 self.carry_out(&app, &ask.deny, None);
             }
-            Answer::Stop(app) => self.stop(&app, self.now),
+            OpenDialog::Hangs(app) if index == 0 => self.stop(&app),
+            OpenDialog::Hangs(_) | OpenDialog::Crashed(_) | OpenDialog::Sudden { .. } => {}
         }
         true
     }
 
+    fn allows_first(&self) -> bool {
+        self.shape.platform == Platform::Android
+    }
+
     /// Puts a dialog of the system on top.
-    pub fn show_system_dialog(&mut self, dialog: OpenDialog, now: Duration) {
-        self.advance(now);
+    pub fn show_system_dialog(&mut self, dialog: OpenDialog) {
         if let OpenDialog::Hangs(app) = &dialog {
             let app = app.clone();
             self.app_events.push(AppEvent::Hung { app });
@@ -156,39 +154,10 @@ impl World {
         dialog
     }
 
-    fn meaning(&self, dialog: &OpenDialog, index: usize) -> Answer {
-        match dialog {
-            OpenDialog::Named { app, name } => {
-                let definition = (self.running.get(app)).and_then(|r| r.app.dialogs.get(name));
-                let button = definition.and_then(|d| d.buttons.get(index));
-                button.map_or(Answer::Nothing, |b| {
-                    Answer::Rules(app.clone(), b.tap.clone())
-                })
-            }
-            // Android offers consent first, iOS refusal.
-            OpenDialog::Asks { app, ask } => {
-                let first_allows = self.shape.platform == Platform::Android;
-                if (index == 0) == first_allows {
-                    Answer::Granted(app.clone(), ask.clone())
-                } else {
-                    Answer::Refused(app.clone(), ask.clone())
-                }
-            }
-            OpenDialog::Hangs(app) if index == 0 => Answer::Stop(app.clone()),
-            OpenDialog::Hangs(_) | OpenDialog::Crashed(_) | OpenDialog::Sudden { .. } => {
-                Answer::Nothing
-            }
-        }
-    }
-
     fn view(&self, dialog: &OpenDialog) -> DialogView {
         let mut view = DialogView {
-            title: String::new(),
-            text: String::new(),
-            buttons: Vec::new(),
-            permission: None,
-            cancelable: false,
             system: true,
+            ..DialogView::default()
         };
         match dialog {
             OpenDialog::Named { app, name } => {
@@ -198,11 +167,8 @@ impl World {
                     let scope = self.scope(run);
                     view.title = scope.words(definition.title.as_ref());
                     view.text = scope.words(definition.text.as_ref());
-                    let labels = definition
-                        .buttons
-                        .iter()
-                        .map(|b| scope.words(Some(&b.text)));
-                    view.buttons = labels.collect();
+                    let buttons = definition.buttons.iter();
+                    view.buttons = buttons.map(|b| scope.words(Some(&b.text))).collect();
                     view.cancelable = definition.cancelable;
                     view.system = definition.system;
                 }
@@ -264,20 +230,16 @@ impl World {
         }
     }
 
-    pub(super) fn dialog_window(&self, dialog: &OpenDialog, kind: WindowKind) -> WindowLayout<'_> {
+    pub(super) fn dialog_window(&self, dialog: &OpenDialog, kind: WindowKind) -> WindowLayout {
         let view = self.view(dialog);
-        let app = self.shown_by(dialog);
         let (width, height) = (self.width(), self.height());
         let card_w = f64::min(296.0, width - 48.0);
-        let lines = |text: &str, per_line: f64| match text.chars().count() {
-            0 => 0.0,
-            n => (n as f64 * 8.5 / per_line).ceil(),
-        };
         let inner_w = card_w - 48.0;
-        let (title_h, text_h) = (
-            lines(&view.title, inner_w) * 28.0,
-            lines(&view.text, inner_w) * 24.0,
-        );
+        let lines = |text: &str| match text.chars().count() {
+            0 => 0.0,
+            n => (n as f64 * 8.5 / inner_w).ceil(),
+        };
+        let (title_h, text_h) = (lines(&view.title) * 28.0, lines(&view.text) * 24.0);
         let stacked = view.permission.is_some() || view.buttons.len() > 2;
         let rows = if stacked { view.buttons.len() } else { 1 };
         let card_h = 24.0 + title_h + 8.0 + text_h + 16.0 + rows as f64 * 52.0 + 8.0;
@@ -285,24 +247,24 @@ impl World {
         let y = ((height - card_h) / 2.0).max(0.0);
         let card = Rect::new(x, y, card_w, card_h);
 
+        let app = self.shown_by(dialog);
         let key = step(named(app.as_str()), named(&view.title) ^ named(&view.text));
-        let mut root = plain(NodeRole::Root, key, None, card, "");
-        root.key.0 = step(key, 99);
-        let mut nodes = vec![root];
-        let mut targets = vec![Target::Nothing];
         let label = if view.title.is_empty() {
             &view.text
         } else {
             &view.title
         };
-        let mut add = |node: Node, target| {
-            nodes.push(node);
-            targets.push(target);
+        let mut layout = WindowLayout::new(kind, app, label, card, step(key, 99));
+        layout.window.activity = match dialog {
+            OpenDialog::Asks { .. } => {
+                "com.android.permissioncontroller.permission.ui.GrantPermissionsActivity".to_owned()
+            }
+            _ => self
+                .front_run()
+                .map_or_else(String::new, |run| self.activity_of(run)),
         };
-        add(
-            plain(NodeRole::Dialog, key, Some(0), card, label),
-            Target::Nothing,
-        );
+        let node = plain(NodeRole::Dialog, key, Some(0), card, label);
+        layout.add(node, Target::Nothing);
         let mut top = y + 24.0;
         let texts = [
             (NodeRole::DialogTitle, &view.title, title_h),
@@ -313,10 +275,8 @@ impl World {
                 continue;
             }
             let place = Rect::new(x + 24.0, top, inner_w, tall);
-            add(
-                plain(role, step(key, 1 + i as u64), Some(1), place, text),
-                Target::Nothing,
-            );
+            let node = plain(role, step(key, 1 + i as u64), Some(1), place, text);
+            layout.add(node, Target::Nothing);
             top += tall + 8.0;
         }
         top += 8.0;
@@ -332,17 +292,8 @@ impl World {
             let mut node = plain(role, step(key, 10 + i as u64), Some(1), place, text);
             node.flags.clickable = true;
             node.flags.focusable = true;
-            add(node, Target::Answer(i));
+            layout.add(node, Target::Answer(i));
         }
-        let activity = match dialog {
-            OpenDialog::Asks { .. } => {
-                "com.android.permissioncontroller.permission.ui.GrantPermissionsActivity".to_owned()
-            }
-            _ => self
-                .front_run()
-                .map_or_else(String::new, |run| self.activity_of(run)),
-        };
-        let window = Window::of(kind, app, label.clone(), activity, card, nodes);
-        WindowLayout { window, targets }
+        layout
     }
 }

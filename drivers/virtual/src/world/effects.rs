@@ -1,6 +1,7 @@
 //! Carrying out the rules of an app.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app::{AppId, Ask, Expression, Record, Rule, Rules, Value};
@@ -22,7 +23,7 @@ pub(super) struct Pending {
     pub app: AppId,
     pub busy: bool,
     what: PendingEffects,
-    row: Option<OwnedRow>,
+    row: Option<Row>,
 }
 
 #[derive(Debug)]
@@ -33,29 +34,13 @@ enum PendingEffects {
     Entered(Rules),
 }
 
-/// A row as it was when its element was touched.
-#[derive(Debug, Clone)]
-pub(super) struct OwnedRow {
-    pub index: usize,
-    pub record: Record,
-}
-
-impl From<Row<'_>> for OwnedRow {
-    fn from(row: Row<'_>) -> Self {
-        Self {
-            index: row.index,
-            record: row.record.clone(),
-        }
-    }
-}
-
 impl World {
     /// Carries out the first rule whose condition holds.
-    pub(super) fn carry_out(&mut self, app: &AppId, rules: &Rules, row: Option<&OwnedRow>) {
+    pub(super) fn carry_out(&mut self, app: &AppId, rules: &Rules, row: Option<&Row>) {
         self.carry_out_chained(app, rules, row, 0);
     }
 
-    fn carry_out_chained(&mut self, app: &AppId, rules: &Rules, row: Option<&OwnedRow>, chain: u8) {
+    fn carry_out_chained(&mut self, app: &AppId, rules: &Rules, row: Option<&Row>, chain: u8) {
         let Some(run) = self.running.get(app) else {
             return;
         };
@@ -130,7 +115,7 @@ impl World {
         }
     }
 
-    fn effects(&mut self, app: &AppId, rule: &Rule, row: Option<&OwnedRow>, chain: u8) {
+    fn effects(&mut self, app: &AppId, rule: &Rule, row: Option<&Row>, chain: u8) {
         self.assign(app, rule, row);
         let goes = [
             (&rule.goto, ScreenTransition::Push),
@@ -173,7 +158,7 @@ impl World {
                 }
                 None => String::new(),
             };
-            self.open(&url, self.now);
+            self.open(&url);
         }
         if let Some(name) = &rule.launch {
             let found = self
@@ -181,21 +166,21 @@ impl World {
                 .find(|a| a.name == *name || a.id.as_str() == name);
             if let Some(found) = found {
                 // It was found among the installed a line above.
-                let _ = self.launch(&found.id, self.now);
+                let _ = self.launch(&found.id);
             }
         }
         if rule.exit {
             self.go_home();
         }
         if rule.crash {
-            self.crash(app, self.now);
+            self.crash(app);
         }
         self.changed();
     }
 
     /// The effects on variables. Every text is filled before the first is assigned, so that two
     /// assignments can exchange values.
-    fn assign(&mut self, app: &AppId, rule: &Rule, row: Option<&OwnedRow>) {
+    fn assign(&mut self, app: &AppId, rule: &Rule, row: Option<&Row>) {
         let Some(run) = self.running.get(app) else {
             return;
         };
@@ -237,7 +222,7 @@ impl World {
         }
         for (name, record) in push {
             let mut list = list_of(run.variable(&name));
-            list.push(record);
+            list.push(Arc::new(record));
             run.assign(&name, Value::List(list));
         }
         for (name, index) in remove {
@@ -267,7 +252,7 @@ impl World {
         self.moved();
     }
 
-    fn ask(&mut self, app: &AppId, ask: &Ask, row: Option<&OwnedRow>, chain: u8) {
+    fn ask(&mut self, app: &AppId, ask: &Ask, row: Option<&Row>, chain: u8) {
         let Some(install) = self.installed.get(app) else {
             return;
         };
@@ -337,19 +322,16 @@ impl World {
     pub(super) fn scope_of_row<'a>(
         &'a self,
         run: &'a crate::world::running::RunningApp,
-        row: Option<&'a OwnedRow>,
+        row: Option<&Row>,
     ) -> Scope<'a> {
         Scope {
-            row: row.map(|row| Row {
-                index: row.index,
-                record: &row.record,
-            }),
+            row: row.cloned(),
             ..self.scope(run)
         }
     }
 }
 
-fn list_of(value: Option<&Value>) -> Vec<Record> {
+fn list_of(value: Option<&Value>) -> Vec<Arc<Record>> {
     match value {
         Some(Value::List(list)) => list.clone(),
         _ => Vec::new(),

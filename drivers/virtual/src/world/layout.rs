@@ -1,5 +1,7 @@
 //! Which windows are on the screen, and what stands in them.
 
+use std::sync::Arc;
+
 use crate::app::{AppId, Element, Screen as AppScreen};
 use crate::geometry::Rect;
 use crate::shape::Platform;
@@ -12,9 +14,9 @@ use crate::world::{Display, World};
 
 /// What a tap on a node means.
 #[derive(Debug, Clone)]
-pub(super) enum Target<'a> {
+pub(super) enum Target {
     Nothing,
-    Element(&'a Element, Option<Row<'a>>),
+    Element(Arc<Element>, Option<Row>),
     Back,
     Answer(usize),
     Cap(Cap),
@@ -22,17 +24,41 @@ pub(super) enum Target<'a> {
 }
 
 /// A window with the meaning of its nodes.
-pub(super) struct WindowLayout<'a> {
+pub(super) struct WindowLayout {
     pub window: Window,
-    pub targets: Vec<Target<'a>>,
+    pub targets: Vec<Target>,
+}
+
+impl WindowLayout {
+    /// A window with nothing but its root.
+    pub fn new(kind: WindowKind, app: AppId, title: &str, bounds: Rect, key: u64) -> Self {
+        let window = Window {
+            kind,
+            app,
+            title: title.to_owned(),
+            activity: String::new(),
+            screen: String::new(),
+            bounds,
+            nodes: vec![plain(NodeRole::Root, key, None, bounds, "")],
+        };
+        Self {
+            window,
+            targets: vec![Target::Nothing],
+        }
+    }
+
+    /// Adds a node and what a tap on it means; returns its index.
+    pub fn add(&mut self, node: Node, target: Target) -> usize {
+        self.window.nodes.push(node);
+        self.targets.push(target);
+        self.targets.len() - 1
+    }
 }
 
 impl World {
     /// What can be seen now.
-    pub fn snapshot(&mut self, now: std::time::Duration) -> Snapshot {
-        self.advance(now);
+    pub fn snapshot(&mut self) -> Snapshot {
         Snapshot {
-            platform: self.shape.platform,
             width: self.width(),
             height: self.height(),
             rotation: self.rotation,
@@ -44,11 +70,14 @@ impl World {
     }
 
     /// The windows from the bottom to the top.
-    pub(super) fn lay_out(&self) -> Vec<WindowLayout<'_>> {
+    pub(super) fn lay_out(&self) -> Vec<WindowLayout> {
         let mut windows = Vec::new();
         match self.front_run() {
             None => windows.push(self.launcher()),
-            Some(run) if run.ready_at > self.now => windows.push(self.splash(run)),
+            Some(run) if run.ready_at > self.now => {
+                let id = run.app.id(self.shape.platform);
+                windows.push(self.window(run, WindowKind::Starting, id.as_str()));
+            }
             Some(run) => {
                 windows.push(self.app_window(run));
                 if let Some(dialog) = run.dialogs.last() {
@@ -69,78 +98,49 @@ impl World {
         Rect::new(0.0, 0.0, self.width(), self.height())
     }
 
-    fn launcher(&self) -> WindowLayout<'_> {
+    fn launcher(&self) -> WindowLayout {
         let (id, name) = match self.shape.platform {
             Platform::Android => (LAUNCHER, "Launcher"),
             Platform::Ios => (SPRINGBOARD, "SpringBoard"),
         };
-        let bounds = self.screen_rect();
-        let mut nodes = vec![plain(NodeRole::Root, named(id), None, bounds, name)];
-        nodes[0].text = String::new();
-        let mut targets = vec![Target::Nothing];
+        let (kind, bounds) = (WindowKind::Launcher, self.screen_rect());
+        let mut layout = WindowLayout::new(kind, id.into(), name, bounds, named(id));
+        layout.window.activity = format!("{id}.NexusLauncherActivity");
         let top = self.shape.status_bar + 32.0;
         let area = Rect::new(16.0, top, bounds.w - 32.0, bounds.h - top);
         for (app, label, place) in self.icons(area) {
-            let mut node = plain(
-                NodeRole::Icon,
-                step(named(id), named(app.as_str())),
-                Some(0),
-                place,
-                &label,
-            );
+            let key = step(named(id), named(app.as_str()));
+            let mut node = plain(NodeRole::Icon, key, Some(0), place, &label);
             node.desc = label;
             node.id = app.to_string();
             node.flags.clickable = true;
             node.flags.long_clickable = true;
             node.flags.focusable = true;
             node.visible = place.clip(&bounds);
-            nodes.push(node);
-            targets.push(Target::Icon(app));
+            layout.add(node, Target::Icon(app));
         }
-        let activity = format!("{id}.NexusLauncherActivity");
-        let kind = WindowKind::Launcher;
-        let window = Window::of(kind, id.into(), name.to_owned(), activity, bounds, nodes);
-        WindowLayout { window, targets }
+        layout
     }
 
-    fn splash<'a>(&self, run: &'a RunningApp) -> WindowLayout<'a> {
-        let bounds = self.screen_rect();
-        let id = run.app.id(self.shape.platform);
-        let root = plain(NodeRole::Root, named(id.as_str()), None, bounds, "");
-        WindowLayout {
-            window: self.window(run, WindowKind::Starting, vec![root]),
-            targets: vec![Target::Nothing],
-        }
-    }
-
-    fn window(&self, run: &RunningApp, kind: WindowKind, nodes: Vec<Node>) -> Window {
+    /// The window of an app, with nothing but its root.
+    fn window(&self, run: &RunningApp, kind: WindowKind, key: &str) -> WindowLayout {
         let id = run.app.id(self.shape.platform).clone();
-        Window {
-            kind,
-            title: run.app.app.name.clone(),
-            activity: self.activity_of(run),
-            screen: run.screen_name().to_owned(),
-            bounds: self.screen_rect(),
-            nodes,
-            app: id,
-        }
+        let (title, bounds) = (&run.app.app.name, self.screen_rect());
+        let mut layout = WindowLayout::new(kind, id, title, bounds, named(key));
+        layout.window.activity = self.activity_of(run);
+        run.screen_name().clone_into(&mut layout.window.screen);
+        layout
     }
 
-    fn app_window<'a>(&'a self, run: &'a RunningApp) -> WindowLayout<'a> {
-        let bounds = self.screen_rect();
+    fn app_window(&self, run: &RunningApp) -> WindowLayout {
         let key = named(run.screen_name());
         let mut builder = LayoutBuilder {
             scope: self.scope(run),
-            stretch: bounds.w / run.app.app.canvas.max(1.0),
+            stretch: self.width() / run.app.app.canvas.max(1.0),
             text: self.font_scale(),
-            nodes: Vec::new(),
-            targets: Vec::new(),
+            layout: self.window(run, WindowKind::App, run.screen_name()),
         };
-        builder.add(
-            plain(NodeRole::Root, key, None, bounds, ""),
-            Target::Nothing,
-        );
-        if let Some(screen) = run.app.screens.get(run.screen_name()) {
+        if let Some(screen) = run.screen() {
             let content = self.content_area(run, screen);
             if screen.title.is_some() || !screen.bar.is_empty() {
                 self.bar(&mut builder, run, screen, key);
@@ -157,10 +157,7 @@ impl World {
                 },
             );
         }
-        WindowLayout {
-            window: self.window(run, WindowKind::App, builder.nodes),
-            targets: builder.targets,
-        }
+        builder.layout
     }
 
     const fn bar_height(&self) -> f64 {
@@ -187,20 +184,14 @@ impl World {
         Rect::new(0.0, top, self.width(), bottom - top)
     }
 
-    fn bar<'a>(
-        &self,
-        builder: &mut LayoutBuilder<'a>,
-        run: &'a RunningApp,
-        screen: &'a AppScreen,
-        key: u64,
-    ) {
-        let scope = builder.scope;
+    fn bar(&self, builder: &mut LayoutBuilder<'_>, run: &RunningApp, screen: &AppScreen, key: u64) {
+        let scope = builder.scope.clone();
         let (top, tall) = (self.shape.status_bar, self.bar_height());
         let area = Rect::new(0.0, top, self.width(), tall);
         let title = scope.words(screen.title.as_ref());
         let mut bar = plain(NodeRole::Bar, step(key, 2), Some(0), area, &title);
         bar.id = "toolbar".to_owned();
-        let bar = builder.add(bar, Target::Nothing);
+        let bar = builder.layout.add(bar, Target::Nothing);
         let mut left = 16.0;
         if self.back_leads_somewhere(run, screen) {
             let place = Rect::new(0.0, top, 56.0, tall);
@@ -214,7 +205,7 @@ impl World {
             }
             back.flags.clickable = true;
             back.flags.focusable = true;
-            builder.add(back, Target::Back);
+            builder.layout.add(back, Target::Back);
             left = 72.0;
         }
         let widths: Vec<f64> = (screen.bar.iter())
@@ -227,7 +218,7 @@ impl World {
         let mut place = Rect::new(left, top, (right - left).max(0.0), tall);
         if !title.is_empty() {
             let node = plain(NodeRole::BarTitle, step(key, 4), Some(bar), place, &title);
-            builder.add(node, Target::Nothing);
+            builder.layout.add(node, Target::Nothing);
         }
         place.x = right;
         for (i, (element, width)) in screen.bar.iter().zip(widths).enumerate() {
@@ -248,27 +239,23 @@ impl World {
         }
     }
 
-    fn keyboard_window(&self) -> WindowLayout<'_> {
-        let bounds = self.keyboard_bounds();
-        let key = named("keyboard");
-        let mut nodes = vec![plain(NodeRole::Root, key, None, bounds, "")];
-        let mut targets = vec![Target::Nothing];
-        nodes.push(plain(NodeRole::Keyboard, step(key, 1), Some(0), bounds, ""));
-        targets.push(Target::Nothing);
-        for (i, cap) in self.keys().into_iter().enumerate() {
-            let key = step(key, 2 + i as u64);
-            let mut node = plain(NodeRole::Key, key, Some(1), cap.bounds, &cap.label);
-            node.flags.clickable = true;
-            nodes.push(node);
-            targets.push(Target::Cap(cap.cap));
-        }
+    fn keyboard_window(&self) -> WindowLayout {
         let id = match self.shape.platform {
             Platform::Android => "com.google.android.inputmethod.latin",
             Platform::Ios => SPRINGBOARD,
         };
-        let (kind, title) = (WindowKind::Keyboard, "InputMethod".to_owned());
-        let window = Window::of(kind, id.into(), title, String::new(), bounds, nodes);
-        WindowLayout { window, targets }
+        let (kind, bounds) = (WindowKind::Keyboard, self.keyboard_bounds());
+        let key = named("keyboard");
+        let mut layout = WindowLayout::new(kind, id.into(), "InputMethod", bounds, key);
+        let keyboard = plain(NodeRole::Keyboard, step(key, 1), Some(0), bounds, "");
+        layout.add(keyboard, Target::Nothing);
+        for (i, cap) in self.keys().into_iter().enumerate() {
+            let key = step(key, 2 + i as u64);
+            let mut node = plain(NodeRole::Key, key, Some(1), cap.bounds, &cap.label);
+            node.flags.clickable = true;
+            layout.add(node, Target::Cap(cap.cap));
+        }
+        layout
     }
 
     /// What paths mean in the app of `run`.

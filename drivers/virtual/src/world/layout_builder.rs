@@ -1,11 +1,11 @@
 //! Where the elements of a screen stand: frames, flow, rows and scroll offsets.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::app::{Element, Items, Record, Role, Value};
 use crate::geometry::Rect;
 use crate::shape::Platform;
-use crate::world::layout::Target;
+use crate::world::layout::{Target, WindowLayout};
 use crate::world::running::{Row, Scope};
 use crate::world::snapshot::{Flags, Node, NodeKey, NodeRole, ScrollPosition};
 
@@ -16,8 +16,6 @@ const GAP: f64 = 12.0;
 /// The most rows outside of the screen that iOS lists.
 const MAX_HIDDEN_ROWS: usize = 200;
 
-static NO_RECORD: Record = BTreeMap::new();
-
 /// Puts the nodes of one window together.
 pub(super) struct LayoutBuilder<'a> {
     pub scope: Scope<'a>,
@@ -25,19 +23,18 @@ pub(super) struct LayoutBuilder<'a> {
     pub stretch: f64,
     /// Height per height on the canvas: larger text makes everything taller.
     pub text: f64,
-    pub nodes: Vec<Node>,
-    pub targets: Vec<Target<'a>>,
+    pub layout: WindowLayout,
 }
 
 /// Where something is placed: in what node, in which area, seen through which opening.
-#[derive(Clone, Copy)]
-pub(super) struct Placement<'a> {
+#[derive(Clone)]
+pub(super) struct Placement {
     pub parent: usize,
     pub area: Rect,
     pub clip: Rect,
     pub enabled: bool,
     pub key: u64,
-    pub row: Option<Row<'a>>,
+    pub row: Option<Row>,
 }
 
 /// One more step of a node's identity. (FNV-1a)
@@ -54,22 +51,12 @@ pub(super) fn named(name: &str) -> u64 {
     })
 }
 
-impl<'a> LayoutBuilder<'a> {
-    /// Adds a node and what a tap on it means; returns its index.
-    pub fn add(&mut self, node: Node, target: Target<'a>) -> usize {
-        self.nodes.push(node);
-        self.targets.push(target);
-        self.nodes.len() - 1
-    }
-
+impl LayoutBuilder<'_> {
     /// Places elements below each other or by their frames; returns how high they are together.
-    pub fn place(&mut self, elements: &'a [Element], placement: Placement<'a>) -> f64 {
+    pub fn place(&mut self, elements: &[Arc<Element>], placement: Placement) -> f64 {
         let (mut flow, mut lowest) = (placement.area.y + GAP, placement.area.y);
         for (i, element) in elements.iter().enumerate() {
-            let scope = Scope {
-                row: placement.row,
-                ..self.scope
-            };
+            let scope = self.scope_of(placement.row.as_ref());
             if !scope.holds(element.visible_if.as_ref().map(|c| &c.value)) {
                 continue;
             }
@@ -79,10 +66,10 @@ impl<'a> LayoutBuilder<'a> {
                 bounds,
                 Placement {
                     key: step(placement.key, i as u64),
-                    ..placement
+                    ..placement.clone()
                 },
             );
-            let bottom = self.nodes[index].bounds.bottom();
+            let bottom = self.layout.window.nodes[index].bounds.bottom();
             lowest = lowest.max(bottom);
             flow = flow.max(bottom + GAP);
         }
@@ -118,21 +105,24 @@ impl<'a> LayoutBuilder<'a> {
     /// Places one element at `bounds`; returns its index.
     pub fn place_one(
         &mut self,
-        element: &'a Element,
+        element: &Arc<Element>,
         bounds: Rect,
-        placement: Placement<'a>,
+        placement: Placement,
     ) -> usize {
         let node = self.node(element, bounds, &placement);
         let enabled = node.flags.enabled;
         let visible = node.visible;
         let key = node.key;
-        let index = self.add(node, Target::Element(element, placement.row));
+        let index = self.layout.add(
+            node,
+            Target::Element(element.clone(), placement.row.clone()),
+        );
         let inside = Placement {
             parent: index,
             area: bounds,
             clip: visible,
             enabled,
-            ..placement
+            ..placement.clone()
         };
         match element.role {
             Role::List => self.list(element, key, inside),
@@ -144,7 +134,7 @@ impl<'a> LayoutBuilder<'a> {
                     ..inside
                 };
                 let height = self.place(&element.elements, open);
-                let node = &mut self.nodes[index];
+                let node = &mut self.layout.window.nodes[index];
                 node.bounds.h = height;
                 node.visible = node.bounds.clip(&placement.clip);
             }
@@ -155,31 +145,31 @@ impl<'a> LayoutBuilder<'a> {
         index
     }
 
-    fn scroll(&mut self, elements: &'a [Element], key: NodeKey, placement: Placement<'a>) {
+    fn scroll(&mut self, elements: &[Arc<Element>], key: NodeKey, placement: Placement) {
         let offset = self.offset(key);
         let shifted = Placement {
             area: Rect {
                 y: placement.area.y - offset,
                 ..placement.area
             },
-            ..placement
+            ..placement.clone()
         };
-        let before = self.nodes.len();
+        let before = self.layout.window.nodes.len();
         let height = self.place(elements, shifted) + GAP;
         let most = (height - placement.area.h).max(0.0);
         self.set_scrolled(placement.parent, offset.min(most), most);
         // The content became shorter than it was scrolled: put it back to where it ends.
         let excess = offset - offset.min(most);
         if excess > 0.0 {
-            for node in &mut self.nodes[before..] {
+            for node in &mut self.layout.window.nodes[before..] {
                 node.bounds.y += excess;
                 node.visible = node.bounds.clip(&placement.clip);
             }
         }
     }
 
-    fn list(&mut self, list: &'a Element, key: NodeKey, placement: Placement<'a>) {
-        let Some(item) = list.item.as_deref() else {
+    fn list(&mut self, list: &Element, key: NodeKey, placement: Placement) {
+        let Some(item) = &list.item else {
             return self.scroll(&list.elements, key, placement);
         };
         let rows = self.rows(list);
@@ -202,20 +192,20 @@ impl<'a> LayoutBuilder<'a> {
                 item,
                 bounds,
                 Placement {
-                    row: Some(row),
                     key: step(placement.key, 0x1_0000 + row.index as u64),
-                    ..placement
+                    row: Some(row),
+                    ..placement.clone()
                 },
             );
             if item.role == Role::Text {
-                self.nodes[index].role = NodeRole::Element(Role::Cell);
+                self.layout.window.nodes[index].role = NodeRole::Element(Role::Cell);
             }
         }
     }
 
     /// The rows a list shows, filtered.
-    fn rows(&self, list: &'a Element) -> Vec<Row<'a>> {
-        let records: &'a [Record] = match &list.items {
+    fn rows(&self, list: &Element) -> Vec<Row> {
+        let records: &[Arc<Record>] = match &list.items {
             None => &[],
             Some(Items::These(records)) => records,
             Some(Items::Of(name)) => match self.scope.run.variable(&name.value) {
@@ -223,24 +213,24 @@ impl<'a> LayoutBuilder<'a> {
                 _ => &[],
             },
         };
-        let count = list.repeat.unwrap_or(records.len());
         let record = |i: usize| match records.len() {
-            0 => &NO_RECORD,
-            n => &records[i % n],
+            0 => Arc::default(),
+            n => records[i % n].clone(),
         };
-        (0..count)
-            .map(|index| Row {
-                index,
-                record: record(index),
-            })
-            .filter(|row| {
-                let scope = Scope {
-                    row: Some(*row),
-                    ..self.scope
-                };
-                scope.holds(list.filter.as_ref().map(|c| &c.value))
-            })
+        let rows = (0..list.repeat.unwrap_or(records.len())).map(|index| Row {
+            index,
+            record: record(index),
+        });
+        let filter = list.filter.as_ref().map(|c| &c.value);
+        rows.filter(|row| self.scope_of(Some(row)).holds(filter))
             .collect()
+    }
+
+    fn scope_of(&self, row: Option<&Row>) -> Scope<'_> {
+        Scope {
+            row: row.cloned(),
+            ..self.scope
+        }
     }
 
     fn offset(&self, key: NodeKey) -> f64 {
@@ -248,17 +238,14 @@ impl<'a> LayoutBuilder<'a> {
     }
 
     fn set_scrolled(&mut self, index: usize, offset: f64, most: f64) {
-        let node = &mut self.nodes[index];
+        let node = &mut self.layout.window.nodes[index];
         node.scrolled = Some(ScrollPosition { offset, most });
         node.flags.scrollable = most > 0.0;
         node.flags.focusable |= most > 0.0;
     }
 
-    fn node(&self, element: &Element, bounds: Rect, placement: &Placement<'_>) -> Node {
-        let scope = Scope {
-            row: placement.row,
-            ..self.scope
-        };
+    fn node(&self, element: &Element, bounds: Rect, placement: &Placement) -> Node {
+        let scope = self.scope_of(placement.row.as_ref());
         let key = NodeKey(placement.key);
         let role = element.role;
         let value = match &element.bind {

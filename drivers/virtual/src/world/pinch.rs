@@ -5,11 +5,9 @@ use std::time::Duration;
 use crate::app::Value;
 use crate::geometry::Point;
 use crate::world::World;
-use crate::world::effects::OwnedRow;
 use crate::world::finger::{Gesture, Pointer, SLOP};
 use crate::world::layout::Target;
 use crate::world::snapshot::WindowKind;
-use crate::world::touch::TouchOutcome;
 
 /// Two fingers that may be on the glass.
 #[derive(Debug, Clone, Default)]
@@ -67,32 +65,29 @@ impl TwoFingers {
 
 impl World {
     /// Zooms what lies at `at`, when it can be zoomed.
-    pub(super) fn pinch(&mut self, at: Point, scale: f64) -> TouchOutcome {
-        let layout = self.lay_out();
-        let window = layout.iter().rev().find(|layout| {
+    pub(super) fn pinch(&mut self, at: Point, scale: f64) {
+        let window = self.lay_out().into_iter().rfind(|layout| {
             layout.window.kind != WindowKind::Keyboard || layout.window.bounds.contains(at)
         });
         let mut nodes = window.into_iter().flat_map(|layout| {
-            let nodes = layout.window.nodes.iter().zip(&layout.targets);
+            let nodes = layout.window.nodes.into_iter().zip(layout.targets);
             nodes.rev()
         });
         let found = nodes.find_map(|(node, target)| match target {
             Target::Element(element, row) if node.flags.enabled && node.visible.contains(at) => {
                 let zoom = element.zoom.as_ref()?.value.clone();
-                let row = row.map(OwnedRow::from);
-                Some((node.key, zoom, element.change.clone(), row))
+                Some((zoom, element, row))
             }
             _ => None,
         });
-        let (Some((key, zoom, change, row)), Some(app)) = (found, self.front.clone()) else {
-            return TouchOutcome::Nothing;
+        let (Some((zoom, element, row)), Some(app)) = (found, self.front.clone()) else {
+            return;
         };
         if let Some(run) = self.running.get_mut(&app) {
             let before = run.variable(&zoom).and_then(Value::number);
             run.assign(&zoom, Value::Number(before.unwrap_or(1.0) * scale));
         }
         self.changed();
-        self.carry_out(&app, &change, row.as_ref());
-        TouchOutcome::Node(key)
+        self.carry_out(&app, &element.change, row.as_ref());
     }
 }

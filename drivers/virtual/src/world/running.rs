@@ -148,25 +148,25 @@ pub(super) enum ScreenTransition {
 }
 
 /// A row of a list: where it is in its list, and what it shows.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Row<'a> {
+#[derive(Debug, Clone)]
+pub(super) struct Row {
     pub index: usize,
-    pub record: &'a Record,
+    pub record: Arc<Record>,
 }
 
 /// Everything a path in the app file can mean at one place.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Scope<'a> {
     pub run: &'a RunningApp,
     pub granted: &'a BTreeSet<Permission>,
-    pub row: Option<Row<'a>>,
+    pub row: Option<Row>,
     pub platform: Platform,
 }
 
 impl Scope<'_> {
     pub fn value(&self, path: &str) -> Value {
         let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-        match (first, self.row) {
+        match (first, &self.row) {
             ("item", Some(row)) => self.translated(row.record.get(rest)),
             ("index", Some(row)) => Value::Number(row.index as f64),
             ("n", Some(row)) => Value::Number((row.index + 1) as f64),

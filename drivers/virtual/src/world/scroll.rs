@@ -1,37 +1,32 @@
 //! Scrolling: by a finger, and to a node.
 
-use std::time::Duration;
-
 use crate::geometry::{Point, Rect};
 use crate::world::World;
 use crate::world::snapshot::{Node, NodeKey, WindowKind};
-use crate::world::touch::TouchOutcome;
 
 impl World {
     /// Scrolls what lies at `at` by `by`; positive shows what is further down.
-    pub(super) fn scroll_at(&mut self, at: Point, by: f64) -> TouchOutcome {
+    pub(super) fn scroll_at(&mut self, at: Point, by: f64) {
         let window_layout = self.lay_out();
         let window = window_layout.iter().rev().find(|l| match l.window.kind {
             WindowKind::Keyboard => l.window.bounds.contains(at),
             _ => true,
         });
         let Some(window) = window.map(|l| &l.window) else {
-            return TouchOutcome::Nothing;
+            return;
         };
         let scrolls = |n: &&Node| n.flags.scrollable && n.visible.contains(at);
         let Some(node) = window.nodes.iter().rfind(scrolls) else {
-            return TouchOutcome::Nothing;
+            return;
         };
         let (key, scrolled) = (node.key, node.scrolled);
         if let Some(scrolled) = scrolled {
             self.scroll_to(key, (scrolled.offset + by).clamp(0.0, scrolled.most));
         }
-        TouchOutcome::Node(key)
     }
 
     /// Scrolls the node by `by`, as an accessibility action does; false when it cannot.
-    pub fn scroll_by(&mut self, key: NodeKey, by: f64, now: Duration) -> bool {
-        self.advance(now);
+    pub fn scroll_by(&mut self, key: NodeKey, by: f64) -> bool {
         let scrolled = (self.lay_out().iter())
             .flat_map(|l| &l.window.nodes)
             .find(|n| n.key == key)
@@ -46,8 +41,7 @@ impl World {
     }
 
     /// Scrolls until the node is seen as a whole; false when it is not there.
-    pub fn scroll_into_view(&mut self, key: NodeKey, now: Duration) -> bool {
-        self.advance(now);
+    pub fn scroll_into_view(&mut self, key: NodeKey) -> bool {
         self.bring_into_view(key)
     }
 

@@ -3,7 +3,6 @@
 
 use crate::app::{AppId, Role};
 use crate::geometry::{Point, Rect};
-use crate::shape::Platform;
 
 /// How the device is held, counted as Android counts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -69,8 +68,6 @@ pub enum Theme {
 /// What can be seen at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
-    /// The platform, for what differs.
-    pub platform: Platform,
     /// Width as the device is held.
     pub width: f64,
     /// Height as the device is held.
@@ -91,11 +88,6 @@ impl Snapshot {
     /// The window that has the focus: the topmost that is not the keyboard.
     pub fn active(&self) -> Option<&Window> {
         (self.windows.iter().rev()).find(|w| w.kind != WindowKind::Keyboard)
-    }
-
-    /// The window of the keyboard, when it is up.
-    pub fn keyboard(&self) -> Option<&Window> {
-        self.windows.iter().find(|w| w.kind == WindowKind::Keyboard)
     }
 
     /// The node with that key, and its window.
@@ -144,26 +136,6 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window of the system's own, which shows no screen of an app.
-    pub(super) const fn of(
-        kind: WindowKind,
-        app: AppId,
-        title: String,
-        activity: String,
-        bounds: Rect,
-        nodes: Vec<Node>,
-    ) -> Self {
-        Self {
-            kind,
-            app,
-            title,
-            activity,
-            screen: String::new(),
-            bounds,
-            nodes,
-        }
-    }
-
     /// The children of the node at `index`, in order.
     pub fn children(&self, index: usize) -> impl Iterator<Item = (usize, &Node)> {
         (self.nodes.iter().enumerate()).filter(move |(_, node)| node.parent == Some(index))

@@ -20,8 +20,8 @@ impl Bench {
 
     fn of(shop: &str, platform: Platform, latency: Latency) -> Self {
         let shape = match platform {
-            Platform::Android => &shape::ANDROID[0],
-            Platform::Ios => &shape::IOS[0],
+            Platform::Android => shape::models(Platform::Android).next().expect("a model"),
+            Platform::Ios => shape::models(Platform::Ios).next().expect("a model"),
         };
         let shop = App::parse(shop, "app.yaml").expect("valid");
         let catalog = Arc::new(Catalog::new([shop]).expect("valid"));
@@ -44,7 +44,7 @@ impl Bench {
 
     fn launched(mut self) -> Self {
         self.world
-            .launch(&"com.example.shop".into(), self.now)
+            .launch(&"com.example.shop".into())
             .expect("installed");
         self
     }
@@ -66,7 +66,8 @@ impl Bench {
     }
 
     fn snapshot(&mut self) -> Snapshot {
-        self.world.snapshot(self.now)
+        self.world.advance(self.now);
+        self.world.snapshot()
     }
 
     fn nodes(&mut self) -> Vec<Node> {
@@ -97,13 +98,13 @@ impl Bench {
     }
 
     fn tap_at(&mut self, at: Point) -> &mut Self {
-        self.world.gesture(Gesture::Tap(at), self.now);
+        self.world.gesture(Gesture::Tap(at));
         self
     }
 
     fn fill(&mut self, id: &str, text: &str) -> &mut Self {
         self.tap(id);
-        assert!(self.world.type_text(text, self.now), "{id} has the focus");
+        assert!(self.world.type_text(text), "{id} has the focus");
         self
     }
 
@@ -114,7 +115,7 @@ impl Bench {
             .iter()
             .position(|b| b == label)
             .expect("that answer");
-        assert!(self.world.answer(index, self.now));
+        assert!(self.world.answer(index));
     }
 
     fn screen(&mut self) -> String {
@@ -139,7 +140,7 @@ fn a_wrong_password_shows_an_error_and_the_right_one_the_products() {
             .pass(300);
         assert!(bench.shows("Wrong email or password"));
         bench.tap("password");
-        bench.world.key(Key::SelectAll, bench.now);
+        bench.world.key(Key::SelectAll);
         bench.fill("password", "secret").tap("sign_in").pass(300);
         assert_eq!(bench.screen(), "products");
     }
@@ -160,13 +161,14 @@ fn while_an_effect_is_under_way_the_app_is_busy_and_then_quiet() {
         .fill("email", "a")
         .fill("password", "secret")
         .tap("sign_in");
-    assert_eq!(bench.world.quiet_since(bench.now), None);
+    assert_eq!(bench.world.quiet_since(), None);
     let due = bench.world.next_due().expect("something is under way");
     assert!(
         due >= Duration::from_millis(150) && due <= Duration::from_millis(200),
         "{due:?}"
     );
-    assert_eq!(bench.world.quiet_since(due), Some(due));
+    bench.world.advance(due);
+    assert_eq!(bench.world.quiet_since(), Some(due));
 }
 
 #[test]
@@ -217,7 +219,7 @@ fn on_android_the_question_for_a_permission_goes_to_the_back_with_the_app_that_a
             .fill("password", "secret")
             .tap("sign_in")
             .pass(1000);
-        bench.world.home(bench.now);
+        bench.world.home();
         let there = bench.world.dialog().is_some();
         assert_eq!(
             (there, bench.shows("Allow")),
@@ -225,7 +227,7 @@ fn on_android_the_question_for_a_permission_goes_to_the_back_with_the_app_that_a
             "{platform:?}"
         );
         let shop = "com.example.shop".into();
-        bench.world.launch(&shop, bench.now).expect("installed");
+        bench.world.launch(&shop).expect("installed");
         bench.pass(1000);
         assert!(bench.shows("Allow"), "{platform:?}");
     }
@@ -257,7 +259,7 @@ fn a_list_scrolls_to_its_end_and_no_further() {
         to: Point::new(200.0, 200.0),
     };
     for _ in 0..10 {
-        bench.world.gesture(swipe, bench.now);
+        bench.world.gesture(swipe);
     }
     assert!(bench.shows("Lemonade 40") && !bench.shows("Espresso 1"));
     let list = bench.node("products");
@@ -349,14 +351,14 @@ fn removing_a_row_removes_that_row() {
 fn back_hides_the_keyboard_first_and_leaves_the_app_last() {
     let mut bench = Bench::signed_in(Platform::Android);
     bench.tap("open_cart");
-    bench.world.key(Key::Back, bench.now);
+    bench.world.key(Key::Back);
     assert_eq!(bench.screen(), "products");
     bench.tap("search");
     assert!(bench.world.keyboard_shown());
-    bench.world.key(Key::Back, bench.now);
+    bench.world.key(Key::Back);
     assert!(!bench.world.keyboard_shown());
     assert_eq!(bench.screen(), "products");
-    bench.world.key(Key::Back, bench.now);
+    bench.world.key(Key::Back);
     assert_eq!(bench.world.front().as_str(), LAUNCHER);
     assert_eq!(
         bench.world.app_state(&"com.example.shop".into()),
@@ -382,15 +384,15 @@ fn the_keyboards_keys_type() {
 fn a_stopped_app_forgets_and_an_app_in_the_background_does_not() {
     let mut bench = Bench::signed_in(Platform::Android);
     let shop = "com.example.shop".into();
-    bench.world.home(bench.now);
+    bench.world.home();
     assert_eq!(
-        bench.world.launch(&shop, bench.now).expect("there").kind,
+        bench.world.launch(&shop).expect("there").kind,
         LaunchKind::Warm
     );
     assert_eq!(bench.screen(), "products");
-    bench.world.stop(&shop, bench.now);
+    bench.world.stop(&shop);
     assert_eq!(
-        bench.world.launch(&shop, bench.now).expect("there").kind,
+        bench.world.launch(&shop).expect("there").kind,
         LaunchKind::Cold
     );
     assert_eq!(bench.screen(), "login");
@@ -404,19 +406,19 @@ fn what_an_app_holds_outlives_its_process_until_it_is_cleared() {
     for platform in [Platform::Android, Platform::Ios] {
         let mut bench = Bench::in_shop(platform);
         bench.fill("email", "a@b.c");
-        bench.world.stop(&shop, bench.now);
-        bench.world.launch(&shop, bench.now).expect("there");
+        bench.world.stop(&shop);
+        bench.world.launch(&shop).expect("there");
         assert_ne!(bench.node("email").text, "a@b.c", "it saves nothing");
 
         let mut bench = Bench::of(&saves, platform, Latency::fast()).launched();
         bench.fill("email", "a@b.c");
         for _ in 0..2 {
-            bench.world.stop(&shop, bench.now);
-            bench.world.launch(&shop, bench.now).expect("there");
+            bench.world.stop(&shop);
+            bench.world.launch(&shop).expect("there");
             assert_eq!(bench.node("email").text, "a@b.c");
         }
-        assert!(bench.world.clear(&shop, bench.now));
-        bench.world.launch(&shop, bench.now).expect("there");
+        assert!(bench.world.clear(&shop));
+        bench.world.launch(&shop).expect("there");
         assert_ne!(bench.node("email").text, "a@b.c");
     }
 }
@@ -425,7 +427,7 @@ fn what_an_app_holds_outlives_its_process_until_it_is_cleared() {
 fn an_app_that_starts_shows_a_splash_first() {
     let mut bench = Bench::new(Platform::Android, Latency::phone());
     let shop = "com.example.shop".into();
-    let launched = bench.world.launch(&shop, bench.now).expect("there");
+    let launched = bench.world.launch(&shop).expect("there");
     assert!(launched.ready_at >= Duration::from_millis(600));
     assert_eq!(bench.snapshot().windows[0].kind, WindowKind::Starting);
     assert!(bench.world.starting());
@@ -448,7 +450,7 @@ fn the_launcher_starts_what_is_tapped() {
 #[test]
 fn a_link_opens_in_the_app_that_claims_it_best() {
     let mut bench = Bench::new(Platform::Android, Latency::fast());
-    let opened = |bench: &mut Bench, url: &str| bench.world.open(url, bench.now).map(|id| id.0);
+    let opened = |bench: &mut Bench, url: &str| bench.world.open(url).map(|id| id.0);
     assert_eq!(
         opened(&mut bench, "shop://cart").as_deref(),
         Some("com.example.shop")
@@ -469,7 +471,7 @@ fn a_link_opens_in_the_app_that_claims_it_best() {
 #[test]
 fn turned_to_landscape_everything_is_within_the_screen() {
     let mut bench = Bench::in_shop(Platform::Android);
-    bench.world.rotate(Rotation::Left, bench.now);
+    bench.world.rotate(Rotation::Left);
     let snapshot = bench.snapshot();
     assert!(snapshot.width > snapshot.height);
     let inside = |n: &Node| n.visible.right() <= snapshot.width + 0.1;
@@ -480,7 +482,7 @@ fn turned_to_landscape_everything_is_within_the_screen() {
 fn a_crash_on_android_says_so_and_on_ios_is_silent() {
     for (platform, dialog) in [(Platform::Android, true), (Platform::Ios, false)] {
         let mut bench = Bench::in_shop(platform);
-        bench.world.crash(&"com.example.shop".into(), bench.now);
+        bench.world.crash(&"com.example.shop".into());
         assert_eq!(bench.world.dialog().is_some(), dialog);
         assert_eq!(
             bench.world.app_state(&"com.example.shop".into()),
@@ -492,10 +494,10 @@ fn a_crash_on_android_says_so_and_on_ios_is_silent() {
 #[test]
 fn a_dark_screen_takes_no_touch() {
     let mut bench = Bench::in_shop(Platform::Android);
-    bench.world.key(Key::Power, bench.now);
+    bench.world.key(Key::Power);
     bench.tap("email");
     assert!(!bench.world.keyboard_shown());
-    bench.world.key(Key::Wake, bench.now);
+    bench.world.key(Key::Wake);
     bench.tap("email");
     assert!(bench.world.keyboard_shown());
 }
@@ -551,14 +553,11 @@ fn a_pinch_zooms_what_can_be_zoomed() {
     bench.tap("product_name").pass(1000);
     let at = bench.node("picture").centre();
     for (scale, zoomed) in [(3.0, "Zoomed 3.00"), (0.5, "Zoomed 1.50")] {
-        bench.world.gesture(Gesture::Pinch { at, scale }, bench.now);
+        bench.world.gesture(Gesture::Pinch { at, scale });
         assert!(bench.shows(zoomed), "{:?}", bench.texts());
     }
     let at = bench.node("product_description").centre();
-    let outcome = bench
-        .world
-        .gesture(Gesture::Pinch { at, scale: 2.0 }, bench.now);
-    assert_eq!(outcome, TouchOutcome::Nothing);
+    bench.world.gesture(Gesture::Pinch { at, scale: 2.0 });
     assert!(bench.shows("Zoomed 1.50"));
 }
 
@@ -566,11 +565,11 @@ fn a_pinch_zooms_what_can_be_zoomed() {
 fn an_unknown_package_can_be_installed_started_and_removed() {
     let mut bench = Bench::new(Platform::Android, Latency::fast());
     let id = AppId::from("org.other.app");
-    assert!(bench.world.launch(&id, bench.now).is_err());
-    bench.world.install(&id, Some("3.0".to_owned()), bench.now);
-    bench.world.launch(&id, bench.now).expect("installed");
+    assert!(bench.world.launch(&id).is_err());
+    bench.world.install(&id, Some("3.0".to_owned()));
+    bench.world.launch(&id).expect("installed");
     assert!(bench.shows("org.other.app"));
-    assert!(bench.world.uninstall(&id, bench.now));
+    assert!(bench.world.uninstall(&id));
     assert_eq!(bench.world.app_state(&id), AppState::NotInstalled);
 }
 
@@ -582,19 +581,19 @@ fn size_density_and_text_size_change_where_things_are() {
         nodes.filter(|n| n.id == "sign_in").map(|n| n.bounds).next()
     };
     let before = button(&mut bench).expect("it is there");
-    bench.world.set_font_scale(1.3, bench.now);
+    bench.world.set_font_scale(1.3);
     let larger = button(&mut bench).expect("it is there");
     assert_eq!((larger.x, larger.w), (before.x, before.w));
     assert!((larger.h - before.h * 1.3).abs() < 1e-9 && larger.y > before.y);
-    bench.world.set_font_scale(f64::NAN, bench.now);
+    bench.world.set_font_scale(f64::NAN);
     assert_eq!(button(&mut bench), Some(before), "that is no size");
-    assert!(bench.world.set_size(Some((720, 1280)), bench.now));
-    assert!(bench.world.set_density(Some(320), bench.now));
+    assert!(bench.world.set_size(Some((720, 1280))));
+    assert!(bench.world.set_density(Some(320)));
     let snapshot = bench.snapshot();
     assert_eq!((snapshot.width, snapshot.height), (360.0, 640.0));
     assert_eq!(button(&mut bench).expect("it is there").w, 312.0);
-    assert!(!bench.world.set_size(Some((0, 0)), bench.now));
-    assert!(bench.world.set_size(None, bench.now) && bench.world.set_density(None, bench.now));
+    assert!(!bench.world.set_size(Some((0, 0))));
+    assert!(bench.world.set_size(None) && bench.world.set_density(None));
     assert_eq!(button(&mut bench), Some(before));
 }
 
@@ -603,21 +602,21 @@ fn an_app_speaks_the_language_that_was_chosen_for_it_and_others_do_not() {
     let shop = "com.example.shop".into();
     for platform in [Platform::Android, Platform::Ios] {
         let mut bench = Bench::in_shop(platform);
-        bench.world.set_app_locale(&shop, Some("de-AT"), bench.now);
+        bench.world.set_app_locale(&shop, Some("de-AT"));
         assert!(bench.shows("Anmelden"));
         bench.tap("sign_in");
         assert!(bench.shows("Gib deine E-Mail ein"));
-        bench.world.stop(&shop, bench.now);
-        bench.world.launch(&shop, bench.now).expect("installed");
+        bench.world.stop(&shop);
+        bench.world.launch(&shop).expect("installed");
         assert!(bench.shows("Anmelden"), "it is kept");
         bench.fill("email", "a@b.c").fill("password", "secret");
         bench.tap("sign_in").pass(1000);
         bench.answer("Allow");
         assert!(bench.shows("Hinzufügen") && bench.shows("Grüner Tee 3"));
-        bench.world.set_app_locale(&shop, Some("fr-FR"), bench.now);
+        bench.world.set_app_locale(&shop, Some("fr-FR"));
         assert!(bench.shows("Add") && bench.shows("Green tea 3"));
-        assert!(bench.world.uninstall(&shop, bench.now));
+        assert!(bench.world.uninstall(&shop));
         assert_eq!(bench.world.app_locale(&shop), None);
-        assert!(!bench.world.set_app_locale(&shop, Some("de"), bench.now));
+        assert!(!bench.world.set_app_locale(&shop, Some("de")));
     }
 }

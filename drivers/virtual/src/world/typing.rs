@@ -1,11 +1,11 @@
 //! Text and keys.
 
-use std::time::Duration;
+use std::sync::Arc;
 
-use crate::app::{AppId, Rules, Value};
+use crate::app::{AppId, Element, Value};
 use crate::shape::Platform;
-use crate::world::effects::OwnedRow;
 use crate::world::layout::Target;
+use crate::world::running::Row;
 use crate::world::snapshot::{NodeKey, WindowKind};
 use crate::world::{Display, World};
 
@@ -47,14 +47,12 @@ pub enum Key {
     Other,
 }
 
-/// The field that has the focus, freed from the layout.
+/// A field of the app in front.
 struct Field {
     app: AppId,
     key: NodeKey,
-    bind: Option<String>,
-    change: Rules,
-    submit: Rules,
-    row: Option<OwnedRow>,
+    element: Arc<Element>,
+    row: Option<Row>,
 }
 
 impl World {
@@ -69,8 +67,7 @@ impl World {
     }
 
     /// Sends the keyboard away; false when it was not up.
-    pub fn hide_keyboard(&mut self, now: Duration) -> bool {
-        self.advance(now);
+    pub fn hide_keyboard(&mut self) -> bool {
         if !self.keyboard_shown() {
             return false;
         }
@@ -88,15 +85,13 @@ impl World {
     }
 
     /// The keyboard comes up although nobody asked for it.
-    pub fn force_keyboard(&mut self, now: Duration) {
-        self.advance(now);
+    pub fn force_keyboard(&mut self) {
         self.keyboard_forced = true;
         self.moved();
     }
 
     /// Types into the field with the focus; false when there is none.
-    pub fn type_text(&mut self, text: &str, now: Duration) -> bool {
-        self.advance(now);
+    pub fn type_text(&mut self, text: &str) -> bool {
         let Some(field) = self.field() else {
             return false;
         };
@@ -110,16 +105,15 @@ impl World {
             }
         });
         for line in lines {
-            self.key(Key::Enter, now);
-            self.type_text(line, now);
+            self.key(Key::Enter);
+            self.type_text(line);
         }
         true
     }
 
     /// Gives the field with that key a new text, as an accessibility action does: without
     /// touching the focus. False when it is no field.
-    pub fn set_text(&mut self, key: NodeKey, text: &str, now: Duration) -> bool {
-        self.advance(now);
+    pub fn set_text(&mut self, key: NodeKey, text: &str) -> bool {
         let Some(field) = self.field_with(|k| k == key) else {
             return false;
         };
@@ -128,8 +122,7 @@ impl World {
     }
 
     /// Presses a key.
-    pub fn key(&mut self, key: Key, now: Duration) {
-        self.advance(now);
+    pub fn key(&mut self, key: Key) {
         match key {
             Key::Home => self.go_home(),
             Key::Back => self.back(),
@@ -138,13 +131,13 @@ impl World {
                     Display::On => Display::Off,
                     Display::Off => Display::On,
                 };
-                self.set_display(other, now);
+                self.set_display(other);
             }
-            Key::Wake => self.set_display(Display::On, now),
-            Key::Sleep => self.set_display(Display::Off, now),
+            Key::Wake => self.set_display(Display::On),
+            Key::Sleep => self.set_display(Display::Off),
             Key::Escape => {
                 if !self.cancel_dialog() {
-                    self.hide_keyboard(now);
+                    self.hide_keyboard();
                 }
             }
             Key::Enter
@@ -164,9 +157,9 @@ impl World {
 
     fn key_in_field(&mut self, key: Key, field: &Field) {
         match key {
-            Key::Enter if !field.submit.is_empty() => {
-                self.hide_keyboard(self.now);
-                self.carry_out(&field.app, &field.submit, field.row.as_ref());
+            Key::Enter if !field.element.submit.is_empty() => {
+                self.hide_keyboard();
+                self.carry_out(&field.app, &field.element.submit, field.row.as_ref());
             }
             Key::Enter | Key::Tab => self.next_field(field),
             Key::Backspace => self.edit(field, |mut old, all| {
@@ -202,7 +195,7 @@ impl World {
     }
 
     fn back(&mut self) {
-        if self.display == Display::Off || self.hide_keyboard(self.now) {
+        if self.display == Display::Off || self.hide_keyboard() {
             return;
         }
         if self.top_dialog().is_some() {
@@ -227,7 +220,7 @@ impl World {
         match next {
             Some(key) => self.focus(&field.app.clone(), key),
             None => {
-                self.hide_keyboard(self.now);
+                self.hide_keyboard();
             }
         }
     }
@@ -236,9 +229,9 @@ impl World {
         let Some(run) = self.running.get(&field.app) else {
             return String::new();
         };
-        match &field.bind {
+        match &field.element.bind {
             Some(name) => run
-                .variable(name)
+                .variable(&name.value)
                 .map(ToString::to_string)
                 .unwrap_or_default(),
             None => run.typed.get(&field.key).cloned().unwrap_or_default(),
@@ -256,14 +249,14 @@ impl World {
             text.truncate(end);
         }
         run.all_selected = false;
-        match &field.bind {
-            Some(name) => run.assign(name, Value::Text(text)),
+        match &field.element.bind {
+            Some(name) => run.assign(&name.value, Value::Text(text)),
             None => {
                 run.typed.insert(field.key, text);
             }
         }
         self.changed();
-        self.carry_out(&field.app, &field.change, field.row.as_ref());
+        self.carry_out(&field.app, &field.element.change, field.row.as_ref());
     }
 
     fn field(&self) -> Option<Field> {
@@ -276,23 +269,19 @@ impl World {
     }
 
     fn field_with(&self, wanted: impl Fn(NodeKey) -> bool) -> Option<Field> {
-        let app = self.front.clone()?;
-        let window_layout = self.lay_out();
-        let window = window_layout
-            .iter()
-            .find(|l| l.window.kind == WindowKind::App)?;
-        let (node, target) =
-            (window.window.nodes.iter().zip(&window.targets)).find(|(node, _)| wanted(node.key))?;
+        let mut windows = self.lay_out().into_iter();
+        let layout = windows.find(|l| l.window.kind == WindowKind::App)?;
+        let mut nodes = layout.window.nodes.iter().zip(layout.targets);
+        let (node, target) = nodes.find(|(node, _)| wanted(node.key))?;
         let Target::Element(element, row) = target else {
             return None;
         };
-        (element.role.is_input() && node.flags.enabled).then(|| Field {
+        let app = self.front.clone()?;
+        (element.role.is_input() && node.flags.enabled).then_some(Field {
             app,
             key: node.key,
-            bind: element.bind.as_ref().map(|b| b.value.clone()),
-            change: element.change.clone(),
-            submit: element.submit.clone(),
-            row: row.map(OwnedRow::from),
+            element,
+            row,
         })
     }
 

@@ -41,30 +41,6 @@ async fn phones_can_share_a_port_and_be_told_apart_by_their_addresses() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn phones_can_listen_on_socket_files() {
-    for adb in Adb::BOTH {
-        let dir = tempfile::tempdir().expect("a directory");
-        let options = FleetOptions {
-            android: 2,
-            listen: Listen::Unix(dir.path().to_owned()),
-            ..one_phone()
-        };
-        let lab = Lab::connected(adb, options).await;
-        assert!(lab.serial().starts_with("localfilesystem:"));
-        assert_eq!(
-            lab.shell("getprop ro.product.model").await.ok(),
-            "Pixel 9\n"
-        );
-        lab.end().await;
-        assert_eq!(
-            std::fs::read_dir(dir.path()).expect("there").count(),
-            0,
-            "no file is left"
-        );
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rebooted_phone_goes_away_and_comes_back_fresh() {
     for adb in Adb::BOTH {
         let lab = Lab::connected(adb, one_phone()).await;

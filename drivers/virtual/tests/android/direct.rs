@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use packtrain_virtual::android::{Address, ChecksumMode, Limits, Packet};
+use packtrain_virtual::android::{ChecksumMode, Limits, Packet};
 use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions, Listen};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -27,15 +27,14 @@ pub struct Host {
 
 impl Host {
     async fn connect(phone: &AndroidHandle) -> Self {
-        let Address::Tcp(address) = phone.address() else {
-            panic!("a TCP address");
-        };
-        let socket = TcpStream::connect(address).await.expect("connected");
+        let socket = TcpStream::connect(phone.address())
+            .await
+            .expect("connected");
         socket.set_nodelay(true).expect("set");
         Self { socket }
     }
 
-    async fn greeted(phone: &AndroidHandle, features: &str) -> Self {
+    pub async fn greeted(phone: &AndroidHandle, features: &str) -> Self {
         let mut host = Self::connect(phone).await;
         let banner = format!("host::features={features}");
         host.send(Packet::new(CNXN, 0x0100_0001, 1 << 20, banner))
@@ -57,7 +56,7 @@ impl Host {
     }
 
     /// Opens a service; its stream's id on the device, `None` when it is refused.
-    async fn open(&mut self, id: u32, window: u32, service: &str) -> Option<u32> {
+    pub async fn open(&mut self, id: u32, window: u32, service: &str) -> Option<u32> {
         self.send(Packet::new(OPEN, id, window, format!("{service}\0")))
             .await;
         let answer = self.next().await.expect("an answer");

@@ -8,6 +8,7 @@ use packtrain_testing::{secluded, start_adb_server};
 use packtrain_virtual::fleet::Fleet;
 use tokio::process::Command;
 
+use crate::judges;
 use crate::lab::{adb_of_adbutils, one_phone, python};
 
 /// Runs a script against one phone, with an adb server of its own on a port, which is the only
@@ -60,4 +61,14 @@ async fn uiautomator2_shops_from_the_login_to_the_order() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn adb_shell_talks_to_the_phone_without_a_server() {
     run("adb-shell", include_str!("python/adb_shell_device.py")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_uiautomator2_asks_its_server_is_understood() {
+    for (judge, requests) in judges::requests(&["u2"]) {
+        let asked: Vec<String> = requests.into_iter().map(|request| request.what).collect();
+        let script = include_str!("python/u2_judge.py");
+        let script = format!("asked = {}\n{script}", serde_json::json!(asked));
+        run(&judge, &script).await;
+    }
 }

@@ -79,7 +79,6 @@ async fn what_a_phone_has_and_this_one_does_not_is_refused_and_told() {
         ("am start --nope -n com.example.shop/.MainActivity", 255),
         ("ls -R /sdcard", 1),
         ("logcat -G 5M", 1),
-        ("screencap", 1),
         ("logcat -d -v wide", 1),
     ];
     for (line, code) in lines {
@@ -112,7 +111,6 @@ async fn what_a_phone_has_and_this_one_does_not_is_refused_and_told() {
         "am start --nope -n com.example.shop/.MainActivity",
         "ls -R /sdcard",
         "logcat -G 5M",
-        "screencap",
         "logcat -d -v wide",
     ] {
         assert!(

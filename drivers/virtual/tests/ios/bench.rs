@@ -1,5 +1,6 @@
 //! Virtual iPhones with the example shop, and real programs to run against them.
 
+use std::net::SocketAddr;
 use std::process::Stdio;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use packtrain_testing::{NO_FAULTS, SHOP, TEST_TIMEOUT, VirtualPhone, fleet_optio
 use packtrain_virtual::app::App;
 use packtrain_virtual::device::Device;
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
-use packtrain_virtual::ios::{Iphone, Iphones};
+use packtrain_virtual::ios::Iphone;
 use tokio::process::Command;
 
 use super::http::Client;
@@ -50,9 +51,15 @@ impl Bench {
         Self { fleet }
     }
 
-    /// The phones and their usbmuxd.
-    pub fn iphones(&self) -> &Iphones {
-        self.fleet.iphones().expect("every bench has a phone")
+    /// The phones.
+    pub fn phones(&self) -> &[Arc<Iphone>] {
+        self.fleet.ios()
+    }
+
+    /// Where their usbmuxd listens.
+    pub fn usbmuxd_address(&self) -> SocketAddr {
+        let address = self.fleet.usbmuxd_address();
+        address.expect("every bench has a phone")
     }
 
     /// The first phone.
@@ -113,10 +120,7 @@ impl Bench {
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
-            .env(
-                "USBMUXD_SOCKET_ADDRESS",
-                self.iphones().usbmuxd_address().to_string(),
-            )
+            .env("USBMUXD_SOCKET_ADDRESS", self.usbmuxd_address().to_string())
             .stdin(Stdio::null())
             .kill_on_drop(true);
         command

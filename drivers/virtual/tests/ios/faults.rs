@@ -96,9 +96,7 @@ async fn a_client_can_ask_webdriveragent_to_end() {
 async fn a_pulled_cable_is_plugged_in_again() {
     let pulled = "rules: [{ match: { route: '/wda/screen$' }, do: { detach: 100ms } }]";
     let bench = Bench::with(1, pulled).await;
-    let mut listener = TcpStream::connect(bench.iphones().usbmuxd_address())
-        .await
-        .unwrap();
+    let mut listener = TcpStream::connect(bench.usbmuxd_address()).await.unwrap();
     let events = super::usbmux::listen(&mut listener).await;
     assert_eq!(events, "Attached");
     let mut client = bench.client().await;
@@ -206,9 +204,7 @@ rules:
 async fn a_phone_that_restarts_is_gone_and_comes_back() {
     let restart = "rules: [{ match: { route: '/wda/healthcheck$' }, do: { reboot: 100ms } }]";
     let bench = Bench::with(1, restart).await;
-    let mut listener = TcpStream::connect(bench.iphones().usbmuxd_address())
-        .await
-        .unwrap();
+    let mut listener = TcpStream::connect(bench.usbmuxd_address()).await.unwrap();
     super::usbmux::listen(&mut listener).await;
     let mut client = bench.in_shop().await;
     client.send("GET", "/wda/healthcheck", Value::Null).await;

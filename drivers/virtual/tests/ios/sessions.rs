@@ -79,11 +79,11 @@ async fn an_app_begins_as_after_its_installation_where_a_session_asks_for_that()
     ] {
         let device = bench.phone().device();
         let shop = AppId::from(SHOP);
-        device.world(|world, _| world.set_permission(&shop, Permission::Notifications, true));
+        device.world(|world| world.set_permission(&shop, Permission::Notifications, true));
         let body = json!({"capabilities": {"alwaysMatch": capabilities}});
         let made = client.send("POST", "/session", body).await.unwrap().ok();
         assert_eq!(made["capabilities"][clear], told, "{capabilities}");
-        let installed = device.world(|world, _| world.installed_app(&shop)).unwrap();
+        let installed = device.world(|world| world.installed_app(&shop)).unwrap();
         assert_eq!(installed.granted.is_empty(), told == true, "{capabilities}");
     }
     bench.end().await;
@@ -132,7 +132,7 @@ async fn a_crashed_app_is_told_from_one_that_was_stopped() {
     bench
         .phone()
         .device()
-        .world(|world, now| world.crash(&SHOP.into(), now));
+        .world(|world| world.crash(&SHOP.into()));
     let crashed = client.get("/source").await;
     assert!(
         crashed

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use plist::{Dictionary, Value};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::TcpStream;
 
 use super::bench::Bench;
 use super::http::Client;
@@ -49,9 +49,7 @@ impl<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin> Mux<S> {
 }
 
 async fn mux(bench: &Bench) -> Mux<TcpStream> {
-    Mux(TcpStream::connect(bench.iphones().usbmuxd_address())
-        .await
-        .unwrap())
+    Mux(TcpStream::connect(bench.usbmuxd_address()).await.unwrap())
 }
 
 /// Becomes a listener; answers the kind of the first event.
@@ -78,32 +76,18 @@ fn event(event: &Dictionary) -> (&str, u64) {
 }
 
 #[tokio::test]
-async fn idevice_id_lists_every_phone_on_tcp_and_unix_socket() {
+async fn idevice_id_lists_every_phone() {
     let bench = Bench::with(3, "rules: []").await;
     let udids = "00008110-000A1B2C00000001\n00008110-000A1B2C00000002\n00008110-000A1B2C00000003\n";
     assert_eq!(bench.run("idevice_id", &["-l"]).await, udids);
-    let folder = tempfile::tempdir().unwrap();
-    let socket = folder.path().join("usbmuxd");
-    bench.iphones().serve_unix(&socket).unwrap();
-    let mut command = bench.command("idevice_id");
-    command.env(
-        "USBMUXD_SOCKET_ADDRESS",
-        format!("UNIX:{}", socket.display()),
-    );
-    let listed = command.arg("-l").output().await.unwrap();
-    assert_eq!(String::from_utf8_lossy(&listed.stdout), udids);
     bench.end().await;
-    assert!(
-        !socket.exists(),
-        "a usbmuxd that ends takes its socket along"
-    );
 }
 
 #[tokio::test]
 async fn iproxy_carries_many_requests_to_webdriveragent() {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let bench = Bench::with(2, "rules: []").await;
-    let udid = bench.iphones().phones()[1].udid().to_string();
+    let udid = bench.phones()[1].udid().to_string();
     // An address of this machine that is nobody else's, so that the port is surely free.
     let [_, a, b, _] = std::process::id().to_be_bytes();
     let last = NEXT.fetch_add(1, Ordering::Relaxed) % 250 + 1;
@@ -242,9 +226,7 @@ async fn pair_records_are_kept_for_whoever_asks() {
 #[tokio::test]
 async fn bytes_nobody_should_send_cost_only_the_connection_they_came_on() {
     let bench = Bench::new().await;
-    let folder = tempfile::tempdir().unwrap();
-    let socket = folder.path().join("usbmuxd");
-    bench.iphones().serve_unix(&socket).unwrap();
+    let usbmuxd = bench.usbmuxd_address();
     let header = |length: u32, version: u32, kind: u32| {
         [length, version, kind, 1].map(u32::to_le_bytes).concat()
     };
@@ -260,14 +242,14 @@ async fn bytes_nobody_should_send_cost_only_the_connection_they_came_on() {
         body(&"<array>".repeat(20_000)),
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
     ] {
-        let mut stream = UnixStream::connect(&socket).await.unwrap();
+        let mut stream = TcpStream::connect(usbmuxd).await.unwrap();
         stream.write_all(&bytes).await.unwrap();
         let mut answer = Vec::new();
         // Reset or closed: both are an end.
         let _ = stream.read_to_end(&mut answer).await;
         assert!(answer.is_empty(), "{:?}", String::from_utf8_lossy(&answer));
     }
-    let mut old = UnixStream::connect(&socket).await.unwrap();
+    let mut old = TcpStream::connect(usbmuxd).await.unwrap();
     old.write_all(&header(16, 0, 3)).await.unwrap();
     let mut answer = Vec::new();
     old.read_to_end(&mut answer).await.unwrap();

@@ -89,12 +89,24 @@ async fn every_route_is_a_command_and_every_other_path_is_noted() {
         ("HEAD", "/status"),
         ("PATCH", "/status"),
         ("GET", "/no%20pe"),
+        (
+            "POST",
+            "/session/A7D034EA-828F-4867-A843-9D625BFB215E/element/00000000-0000-0000-7710-000000000000/nope",
+        ),
     ] {
         client.send(method, path, Value::Null).await;
     }
     let noted = bench.phone().unhandled();
     let noted: Vec<_> = noted.iter().map(|(request, _)| request.as_str()).collect();
-    assert_eq!(noted, ["GET /no pe", "HEAD /status", "PATCH /status"]);
+    assert_eq!(
+        noted,
+        [
+            "GET /no pe",
+            "HEAD /status",
+            "PATCH /status",
+            "POST /session/:session/element/:element/nope"
+        ]
+    );
     bench.end().await;
 }
 

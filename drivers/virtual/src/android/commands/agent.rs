@@ -17,7 +17,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let there = call.shell.get("CLASSPATH").is_some_and(|path| {
         path.split(':').any(|part| {
             let real = call.shell.real_path(part);
-            let files = crate::android::lock(&call.shell.android.files);
+            let files = call.shell.android.files.lock();
             real.is_ok_and(|real| files.meta(&real).is_some_and(|meta| meta.size > 0))
         })
     });

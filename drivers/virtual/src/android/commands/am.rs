@@ -21,10 +21,10 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
             let android = call.android();
             for id in packages.into_iter().map(AppId) {
                 if what == "crash" {
-                    android.device().world(|world, now| world.crash(&id, now));
+                    android.device().world(|world| world.crash(&id));
                     continue;
                 }
-                android.device().world(|world, now| world.stop(&id, now));
+                android.device().world(|world| world.stop(&id));
                 let text = format!("Force stopping {id} appid=10200 user=0");
                 android.log('I', "ActivityManager", text);
             }
@@ -62,7 +62,7 @@ async fn start(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResul
         && let IntentTarget::Activity(id, _) = &target
     {
         call.out(format!("Stopping: {id}\n")).await?;
-        device.world(|world, now| world.stop(id, now));
+        device.world(|world| world.stop(id));
     }
     let shown = intent.shown();
     call.out(format!("Starting: {shown}\n")).await?;
@@ -75,12 +75,12 @@ async fn start(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResul
         }
         IntentTarget::Nobody => return complain(call, &intent, unresolved, 1).await,
         IntentTarget::Home => {
-            device.world(|world, now| world.home(now));
+            device.world(|world| world.home());
             return Ok(0);
         }
         IntentTarget::Link(url) => {
-            let before = device.world(|world, _| world.front());
-            let Some(id) = device.world(|world, now| world.open(&url, now)) else {
+            let before = device.world(|world| world.front());
+            let Some(id) = device.world(|world| world.open(&url)) else {
                 return complain(call, &intent, unresolved, 1).await;
             };
             let kind = if before == id {
@@ -98,7 +98,7 @@ async fn start(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResul
                 return Ok(1);
             };
             if id.as_str() != LAUNCHER {
-                device.world(|world, now| world.show_activity(&id, &class, now));
+                device.world(|world| world.show_activity(&id, &class));
             }
             let same = before == android.shown_activity();
             if launched.kind == LaunchKind::AlreadyInFront && !same {
@@ -169,7 +169,7 @@ pub(super) async fn monkey(call: &mut Call<'_>) -> CommandResult {
     let android = call.android();
     let device = android.device();
     if device
-        .world(|world, _| world.installed_app(&package))
+        .world(|world| world.installed_app(&package))
         .is_none()
     {
         let text = "** No activities found to run, monkey aborted.\n";

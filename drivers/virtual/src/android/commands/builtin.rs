@@ -2,7 +2,6 @@
 
 use crate::android::commands::CommandResult;
 use crate::android::files::{FinalLink, LINK, REGULAR, TYPE_BITS};
-use crate::android::lock;
 use crate::android::shell::Shell;
 use crate::android::shell::io::{Io, Stop};
 
@@ -79,7 +78,7 @@ fn echo(args: &[String]) -> String {
 async fn change_directory(shell: &mut Shell, to: &str, io: &Io) -> CommandResult {
     let real = shell.real_path(to).ok();
     let found = real.and_then(|real| {
-        let meta = lock(&shell.android.files).meta(&real)?;
+        let meta = shell.android.files.lock().meta(&real)?;
         Some((real, meta))
     });
     let why = match found {
@@ -124,7 +123,7 @@ async fn test(shell: &Shell, name: &str, args: &[String], io: &Io) -> CommandRes
 }
 
 fn file(shell: &Shell, letter: &str, path: &str) -> bool {
-    let files = lock(&shell.android.files);
+    let files = shell.android.files.lock();
     let last = match letter {
         "-L" => FinalLink::Keep,
         _ => FinalLink::Follow,

@@ -1,7 +1,7 @@
 //! `cmd SERVICE …` and `svc`: switches of the system.
 
+use crate::android::Android;
 use crate::android::commands::{Call, CommandResult, pm};
-use crate::android::{Android, lock};
 use crate::world::Theme;
 
 pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
@@ -25,7 +25,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
             call.say(format!("Night mode: {}\n", android.night())).await
         }
         ("connectivity", ["airplane-mode", how @ ("enable" | "disable")]) => {
-            lock(&android.state).airplane = *how == "enable";
+            android.state.lock().airplane = *how == "enable";
             Ok(0)
         }
         (
@@ -53,12 +53,12 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
 async fn locale(call: &Call<'_>, what: &str, package: &str, options: &[&str]) -> CommandResult {
     let device = call.shell.android.device();
     let id = package.into();
-    if device.world(|world, _| world.installed_app(&id)).is_none() {
+    if device.world(|world| world.installed_app(&id)).is_none() {
         let text = format!("Unknown package {package} for userId 0\n");
         return call.refuse(text, 255).await;
     }
     if what == "get-app-locales" {
-        let set = device.world(|world, _| world.app_locale(&id).unwrap_or_default().to_owned());
+        let set = device.world(|world| world.app_locale(&id).unwrap_or_default().to_owned());
         let text = format!("Locales for {package} for user 0 are [{set}]\n");
         return call.say(text).await;
     }
@@ -66,15 +66,15 @@ async fn locale(call: &Call<'_>, what: &str, package: &str, options: &[&str]) ->
     let list = wanted.and_then(|at| options.get(at + 1));
     let first = list.and_then(|list| list.split(',').next());
     let locale = first.filter(|locale| !locale.is_empty());
-    device.world(|world, now| world.set_app_locale(&id, locale, now));
+    device.world(|world| world.set_app_locale(&id, locale));
     Ok(0)
 }
 
 impl Android {
     /// What `cmd uimode night` answers.
     fn night(&self) -> String {
-        let other = lock(&self.state).night.clone();
-        let dark = self.device().world(|world, _| world.theme()) == Theme::Dark;
+        let other = self.state.lock().night.clone();
+        let dark = self.device().world(|world| world.theme()) == Theme::Dark;
         other.unwrap_or_else(|| String::from(if dark { "yes" } else { "no" }))
     }
 
@@ -86,24 +86,23 @@ impl Android {
             "no" | "auto" | "custom_schedule" | "custom_bedtime" => Theme::Light,
             _ => return false,
         };
-        lock(&self.state).night = (!matches!(mode, "yes" | "no")).then(|| mode.to_owned());
-        self.device()
-            .world(|world, now| world.set_theme(theme, now));
+        self.state.lock().night = (!matches!(mode, "yes" | "no")).then(|| mode.to_owned());
+        self.device().world(|world| world.set_theme(theme));
         true
     }
 }
 
-/// Every app may do what it asks for, so there is nothing but to allow it.
+/// Every app may do what it asks for, also by default, so there is nothing but to allow it.
 pub(super) async fn appops(call: &mut Call<'_>) -> CommandResult {
     match call.rest() {
-        [what, _, _, how] if what == "set" && how == "allow" => Ok(0),
+        [what, _, _, how] if what == "set" && ["allow", "default"].contains(&how.as_str()) => Ok(0),
         _ => call.not_recorded().await,
     }
 }
 
 pub(super) async fn svc(call: &mut Call<'_>) -> CommandResult {
     let android = call.android();
-    let mut state = lock(&android.state);
+    let mut state = android.state.lock();
     let words: Vec<&str> = call.rest().iter().map(String::as_str).collect();
     match words.as_slice() {
         ["wifi", how @ ("enable" | "disable")] => state.wifi_off = *how == "disable",

@@ -1,4 +1,5 @@
-//! `dumpsys`, where its answer is not recorded: what is told of packages, and their memory.
+//! `dumpsys`, where its answer is not recorded: what is told of packages, and their memory, and
+//! the charge of the battery, which can be set.
 
 use crate::android::commands::intent::short;
 use crate::android::commands::{Call, CommandResult};
@@ -14,7 +15,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
         (Some("meminfo"), Some(name)) => {
             let id = AppId::from(name);
             let device = call.shell.android.device();
-            let app = device.world(|world, _| world.installed_app(&id));
+            let app = device.world(|world| world.installed_app(&id));
             let Some(pid) = app.and_then(|app| app.pid) else {
                 return call.say(format!("No process found for: {name}\n")).await;
             };
@@ -22,6 +23,17 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
                 "Applications Memory Usage (in Kilobytes):\nUptime: 1000 Realtime: 1000\n\n** MEMINFO in pid {pid} [{name}] **\n\n App Summary\n           TOTAL PSS:    91204            TOTAL RSS:   182408       TOTAL SWAP (KB):        0\n"
             ))
             .await
+        }
+        (Some("battery"), Some("reset")) => {
+            call.shell.android.device().set_battery(100);
+            Ok(0)
+        }
+        (Some("battery"), Some("set")) if call.arg(3) == Some("level") => {
+            match call.arg(4).map(str::parse) {
+                Some(Ok(percent)) => call.shell.android.device().set_battery(percent),
+                _ => return call.not_recorded().await,
+            }
+            Ok(0)
         }
         (name, _) => {
             if call.args.len() > 2 && recorded::answer(&call.args[..2]).is_some() {
@@ -40,7 +52,7 @@ pub(super) async fn package(call: &mut Call<'_>, name: &str) -> CommandResult {
     let id = AppId::from(name);
     let android = call.android();
     let device = android.device();
-    let Some(app) = device.world(|world, _| world.installed_app(&id)) else {
+    let Some(app) = device.world(|world| world.installed_app(&id)) else {
         let text = format!("Dexopt state:\n  Unable to find package: {name}\n");
         return call.say(text).await;
     };

@@ -3,7 +3,6 @@
 use crate::android::commands::options::Options;
 use crate::android::commands::{Call, CommandResult};
 use crate::android::files::{Errno, Files, FinalLink, name_of};
-use crate::android::lock;
 
 /// Does something with every file that is named, and complains where it cannot.
 async fn each(
@@ -14,7 +13,7 @@ async fn each(
     let mut code = 0;
     for path in &options.rest {
         let result = {
-            let mut files = lock(&call.shell.android.files);
+            let mut files = call.shell.android.files.lock();
             let real = files.resolve(&call.shell.cwd, path, FinalLink::Keep);
             real.and_then(|real| act(&mut files, &real))
         };
@@ -102,7 +101,7 @@ pub(super) async fn move_or_copy(call: &mut Call<'_>) -> CommandResult {
 
 fn move_one(call: &Call<'_>, from: &str, to: &str) -> Result<(), Errno> {
     let (shell, android) = (&call.shell, &call.shell.android);
-    let mut files = lock(&android.files);
+    let mut files = android.files.lock();
     let from = files.resolve(&shell.cwd, from, FinalLink::Keep)?;
     let mut to = files.resolve(&shell.cwd, to, FinalLink::Follow)?;
     if files.meta(&to).is_some_and(|meta| meta.is_dir()) {

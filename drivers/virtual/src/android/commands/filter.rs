@@ -5,7 +5,6 @@ use regex::{Regex, RegexBuilder};
 
 use crate::android::commands::options::Options;
 use crate::android::commands::{Call, CommandResult};
-use crate::android::lock;
 use crate::android::shell::io::{Input, Stop};
 
 /// The most that is held of an input, in bytes.
@@ -75,7 +74,12 @@ pub(super) async fn md5sum(call: &mut Call<'_>) -> CommandResult {
 /// The sum of a file that a thousand devices hold is computed once.
 fn known_md5(call: &Call<'_>, path: &str) -> Option<[u8; 16]> {
     let real = call.shell.real_path(path).ok()?;
-    let content = lock(&call.shell.android.files).content(&real, &call.shell.who);
+    let content = call
+        .shell
+        .android
+        .files
+        .lock()
+        .content(&real, &call.shell.who);
     content.ok()??.md5().ok()
 }
 

@@ -23,7 +23,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
         }
     };
     let package = id.split('/').next().unwrap_or("").into();
-    let installed = || (android.device()).world(|world, _| world.installed_app(&package).is_some());
+    let installed = || (android.device()).world(|world| world.installed_app(&package).is_some());
     let refusal = match what {
         "enable" if id != KEYBOARD && !installed() => "enabled",
         "set" if !enabled.contains(&id) => "selected",

@@ -4,7 +4,6 @@ use crate::android::blobs::{Blob, BlobWriter};
 use crate::android::commands::options::Options;
 use crate::android::commands::{Call, CommandResult};
 use crate::android::files::Errno;
-use crate::android::lock;
 use crate::android::packages::{InstallError, InstallMode};
 
 /// The largest APK, in bytes.
@@ -32,12 +31,12 @@ pub(super) async fn run(call: &mut Call<'_>, what: &str, args: &[String]) -> Com
         "install" => install(call, &options).await,
         "install-create" => {
             let id = 1_000_000 + android.device().roll(900_000_000);
-            lock(&android.sessions).insert(id, Vec::new());
+            android.sessions.lock().insert(id, Vec::new());
             call.say(format!("Success: created install session [{id}]\n"))
                 .await
         }
         "install-write" => {
-            if !lock(&android.sessions).contains_key(&id) {
+            if !android.sessions.lock().contains_key(&id) {
                 return call.end(unknown, 1).await;
             }
             let path = options.rest.get(2).filter(|path| path.as_str() != "-");
@@ -50,13 +49,13 @@ pub(super) async fn run(call: &mut Call<'_>, what: &str, args: &[String]) -> Com
                 return call.end(text, 1).await;
             };
             let text = format!("Success: streamed {} bytes\n", blob.length());
-            if let Some(session) = lock(&android.sessions).get_mut(&id) {
+            if let Some(session) = android.sessions.lock().get_mut(&id) {
                 session.push(blob);
             }
             call.say(text).await
         }
         _ => {
-            let Some(session) = lock(&android.sessions).remove(&id) else {
+            let Some(session) = android.sessions.lock().remove(&id) else {
                 return call.end(unknown, 1).await;
             };
             if what == "install-commit" {
@@ -74,7 +73,11 @@ pub(super) async fn run(call: &mut Call<'_>, what: &str, args: &[String]) -> Com
 /// The content of a file; `None` when the device makes it up.
 fn file(call: &Call<'_>, path: &str) -> Result<Option<Blob>, Errno> {
     let real = call.shell.real_path(path)?;
-    lock(&call.shell.android.files).content(&real, &call.shell.who)
+    call.shell
+        .android
+        .files
+        .lock()
+        .content(&real, &call.shell.who)
 }
 
 async fn install(call: &mut Call<'_>, options: &Options) -> CommandResult {

@@ -145,7 +145,7 @@ impl Intent {
         if let Some((package, class)) = &self.component {
             let there = android
                 .device()
-                .world(|world, _| world.has_activity(package, class));
+                .world(|world| world.has_activity(package, class));
             return if there || package.as_str() == LAUNCHER {
                 IntentTarget::Activity(package.clone(), class.clone())
             } else {
@@ -178,10 +178,7 @@ impl Intent {
 }
 
 fn main_of(android: &Android, package: &AppId) -> IntentTarget {
-    match android
-        .device()
-        .world(|world, _| world.installed_app(package))
-    {
+    match android.device().world(|world| world.installed_app(package)) {
         Some(app) => IntentTarget::Activity(app.id, app.main_activity),
         None => IntentTarget::Nobody,
     }

@@ -3,7 +3,6 @@
 use crate::android::commands::options::Options;
 use crate::android::commands::{Call, CommandResult};
 use crate::android::files::{DEVICE, DIRECTORY, Errno, FinalLink, LINK, Meta, TYPE_BITS};
-use crate::android::lock;
 use crate::android::logs::clock_text;
 
 /// A file as it was found: its name as asked for, its real path, what is known of it.
@@ -14,7 +13,7 @@ struct Entry {
 }
 
 fn look(call: &Call<'_>, path: &str, last: FinalLink) -> Result<Entry, Errno> {
-    let files = lock(&call.shell.android.files);
+    let files = call.shell.android.files.lock();
     let real = files.resolve(&call.shell.cwd, path, last)?;
     let meta = files.meta(&real).ok_or(Errno::NoEntry)?;
     let name = path.to_owned();
@@ -22,7 +21,7 @@ fn look(call: &Call<'_>, path: &str, last: FinalLink) -> Result<Entry, Errno> {
 }
 
 fn inside(call: &Call<'_>, dir: &Entry, hidden: bool) -> Result<Vec<Entry>, Errno> {
-    let files = lock(&call.shell.android.files);
+    let files = call.shell.android.files.lock();
     let names = files.list(&dir.real, &call.shell.who)?;
     Ok((names.into_iter())
         .filter(|name| hidden || !name.starts_with('.'))
@@ -91,7 +90,7 @@ fn line(call: &Call<'_>, entry: &Entry, options: &Options) -> String {
     if !options.has("l") {
         return format!("{name}\n");
     }
-    let leads = match lock(&call.shell.android.files).link_target(real) {
+    let leads = match call.shell.android.files.lock().link_target(real) {
         Some(target) => format!(" -> {target}"),
         None => String::new(),
     };
@@ -100,7 +99,7 @@ fn line(call: &Call<'_>, entry: &Entry, options: &Options) -> String {
         mode_text(meta.mode),
         if meta.is_dir() { 2 } else { 1 },
         user_name(meta.uid),
-        user_name(meta.gid),
+        user_name(meta.uid),
         meta.size,
         minute(meta.mtime),
     )

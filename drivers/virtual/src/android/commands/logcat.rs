@@ -9,10 +9,12 @@ use crate::world::AppEvent;
 
 /// The process of the system's own services.
 const SYSTEM: u32 = 1180;
+/// Who writes of crashes.
+const CRASHES: &str = "AndroidRuntime";
 /// The levels from the least to the gravest.
 const LEVELS: &str = "VDIWEFS";
 
-const FORMATS: [&str; 6] = ["brief", "long", "raw", "tag", "threadtime", "time"];
+const FORMATS: [&str; 7] = ["brief", "long", "raw", "tag", "threadtime", "time", "year"];
 
 /// Options with a value. Source: AOSP `logcat.cpp`.
 const WITH_VALUE: &[&str] = &["v", "b", "t", "T", "--pid", "--buffer", "--format"];
@@ -43,7 +45,9 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
             Err(_) => kept.retain(|line| line.shown("time").as_str() >= newest),
         }
     }
-    call.out("--------- beginning of main\n").await?;
+    let buffer = if filters.crashes { "crash" } else { "main" };
+    call.out(format!("--------- beginning of {buffer}\n"))
+        .await?;
     for line in kept {
         call.out(shown(&line)).await?;
     }
@@ -65,6 +69,8 @@ struct Filters {
     tags: Vec<(String, usize)>,
     otherwise: usize,
     pid: Option<u32>,
+    /// Only what is in the buffer of crashes.
+    crashes: bool,
 }
 
 impl Filters {
@@ -73,6 +79,7 @@ impl Filters {
             tags: Vec::new(),
             otherwise: 0,
             pid: options.number("--pid"),
+            crashes: options.value("b").or(options.value("--buffer")) == Some("crash"),
         };
         for rule in &options.rest {
             let (tag, level) = rule.split_once(':').unwrap_or((rule, "V"));
@@ -93,7 +100,9 @@ impl Filters {
         let least = (self.tags.iter())
             .find(|(tag, _)| *tag == line.tag)
             .map_or(self.otherwise, |(_, level)| *level);
-        LEVELS.find(line.level).unwrap_or(0) >= least && self.pid.is_none_or(|pid| pid == line.pid)
+        (!self.crashes || line.tag == CRASHES)
+            && LEVELS.find(line.level).unwrap_or(0) >= least
+            && self.pid.is_none_or(|pid| pid == line.pid)
     }
 }
 
@@ -131,7 +140,7 @@ impl crate::android::Android {
         let (pid, tag, texts) = match app_event {
             AppEvent::Crashed { app, pid } => (
                 *pid,
-                "AndroidRuntime",
+                CRASHES,
                 vec![
                     "FATAL EXCEPTION: main".to_owned(),
                     format!("Process: {app}, PID: {pid}"),

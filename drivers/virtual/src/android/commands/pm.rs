@@ -31,7 +31,7 @@ pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> CommandResu
     let id = AppId::from(first);
     let android = call.android();
     let device = android.device();
-    let app = device.world(|world, _| world.installed_app(&id));
+    let app = device.world(|world| world.installed_app(&id));
     match what {
         "list" => list(call, &options).await,
         "path" => match app {
@@ -52,9 +52,9 @@ pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> CommandResu
             };
             call.end(text, 1).await
         }
-        "clear" if device.world(|world, now| world.clear(&id, now)) => call.say("Success\n").await,
+        "clear" if device.world(|world| world.clear(&id)) => call.say("Success\n").await,
         "clear" => call.end("Failed\n", 1).await,
-        "grant" => {
+        "grant" | "revoke" => {
             let name = options.rest.get(1).map_or("", String::as_str);
             if app.is_none() {
                 let why = format!("IllegalArgumentException: Unknown package: {first}");
@@ -66,7 +66,13 @@ pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> CommandResu
                 );
                 return call.throw(what, why).await;
             };
-            device.world(|world, _| world.set_permission(&id, permission, true));
+            device.world(|world| {
+                world.set_permission(&id, permission, what == "grant");
+                if what == "revoke" {
+                    // An app loses its process with a permission.
+                    world.stop(&id);
+                }
+            });
             Ok(0)
         }
         "dump" => dumpsys::package(call, first).await,
@@ -91,9 +97,7 @@ async fn list(call: &mut Call<'_>, options: &Options) -> CommandResult {
     }
     let filter = options.rest.get(1).map_or("", String::as_str);
     let android = call.android();
-    let mut apps: Vec<Installed> = android
-        .device()
-        .world(|world, _| world.installed().collect());
+    let mut apps: Vec<Installed> = android.device().world(|world| world.installed().collect());
     if let Some(like) = apps.first().cloned() {
         apps.extend(FIXED.map(|id| Installed {
             id: AppId::from(id),
@@ -133,7 +137,7 @@ async fn resolve(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let android = call.android();
     let found = match intent.leads(&android) {
         IntentTarget::Activity(id, class) => Some((id, class)),
-        IntentTarget::Link(url) => android.device().world(|world, _| {
+        IntentTarget::Link(url) => android.device().world(|world| {
             let app = world.handler_of(&url)?;
             Some((app.id, app.main_activity))
         }),
@@ -162,7 +166,7 @@ async fn query(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let intent = Intent::read(call, "query-activities", args).await?;
     let launchable = intent.categories.iter().any(|c| c.ends_with("LAUNCHER"));
     let mut apps: Vec<Installed> =
-        (call.shell.android.device()).world(|world, _| match &intent.data {
+        (call.shell.android.device()).world(|world| match &intent.data {
             Some(url) => world.handler_of(url).into_iter().collect(),
             None if launchable || intent.package.is_some() => world.installed().collect(),
             None => Vec::new(),

@@ -26,11 +26,13 @@ pub(super) async fn ps(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn pidof(call: &mut Call<'_>) -> CommandResult {
-    let names = call.options("", &[]).await?.rest;
+    let options = call.options("s", &[]).await?;
+    let names = &options.rest;
     let own = call.shell.pid;
     let found: Vec<String> = (call.android().processes().iter())
         .filter(|p| p.pid != own && names.contains(&p.name))
         .map(|p| p.pid.to_string())
+        .take(if options.has("s") { 1 } else { usize::MAX })
         .collect();
     if found.is_empty() {
         return Ok(1);
@@ -113,8 +115,7 @@ pub(super) async fn nohup(call: &mut Call<'_>) -> CommandResult {
 
 pub(super) async fn sh(call: &mut Call<'_>) -> CommandResult {
     let (Some("-c"), Some(command)) = (call.arg(1), call.arg(2)) else {
-        call.unhandled();
-        return Ok(1);
+        return call.not_recorded().await;
     };
     let mut shell = call.shell.copy();
     // What follows the command is $0, then $1 and on.
@@ -129,7 +130,7 @@ pub(super) async fn run_as(call: &mut Call<'_>) -> CommandResult {
     };
     let id = package.into();
     let device = call.shell.android.device();
-    match device.world(|world, _| world.installed_app(&id)) {
+    match device.world(|world| world.installed_app(&id)) {
         None => return call.fail(format!("unknown package: {package}"), 1).await,
         Some(app) if app.system => {
             let message = format!("package not debuggable: {package}");

@@ -1,8 +1,8 @@
 //! `getprop` and `settings`.
 
+use crate::android::Android;
 use crate::android::commands::options::Options;
 use crate::android::commands::{Call, CommandResult};
-use crate::android::{Android, lock};
 use crate::world::Rotation;
 
 pub(super) async fn getprop(call: &mut Call<'_>) -> CommandResult {
@@ -44,7 +44,7 @@ pub(super) async fn settings(call: &mut Call<'_>) -> CommandResult {
                 .await
         }
         ["list", table] => {
-            let all = lock(&android.settings).all(table);
+            let all = android.settings.lock().all(table);
             let lines = all.iter().map(|(k, v)| format!("{k}={v}\n"));
             call.say(lines.collect::<String>()).await
         }
@@ -61,39 +61,41 @@ impl Android {
         let flag = |on: bool| Some(u8::from(on).to_string());
         match (table, key) {
             ("global", "device_name") => {
-                let put = lock(&self.settings).get(table, key);
+                let put = self.settings.lock().get(table, key);
                 put.or_else(|| Some(self.device().shape().model.to_owned()))
             }
             ("system", "user_rotation") => {
-                let rotation = self.device().world(|world, _| world.rotation());
+                let rotation = self.device().world(|world| world.rotation());
                 Some(rotation.number().to_string())
             }
-            ("global", "airplane_mode_on") => flag(lock(&self.state).airplane),
-            ("global", "wifi_on") => flag(!lock(&self.state).wifi_off),
-            ("global", "mobile_data") => flag(!lock(&self.state).data_off),
-            _ => lock(&self.settings).get(table, key),
+            ("global", "airplane_mode_on") => flag(self.state.lock().airplane),
+            ("global", "wifi_on") => flag(!self.state.lock().wifi_off),
+            ("global", "mobile_data") => flag(!self.state.lock().data_off),
+            _ => self.settings.lock().get(table, key),
         }
     }
 
     /// Puts a setting, or deletes it; what it does to the device is done.
     pub(super) fn put_setting(&self, table: &str, key: &str, value: Option<&str>) {
-        lock(&self.settings).put(table, key, value.map(str::to_owned));
+        self.settings
+            .lock()
+            .put(table, key, value.map(str::to_owned));
         let device = self.device();
         let on = value.is_some_and(|value| value != "0");
         match (table, key) {
             ("system", "user_rotation") => {
                 let number = value.and_then(|value| value.trim().parse().ok());
                 if let Some(rotation) = number.and_then(Rotation::from_number) {
-                    device.world(|world, now| world.rotate(rotation, now));
+                    device.world(|world| world.rotate(rotation));
                 }
             }
             ("system", "font_scale") => {
                 let scale = value.and_then(|value| value.trim().parse().ok());
-                device.world(|world, now| world.set_font_scale(scale.unwrap_or(1.0), now));
+                device.world(|world| world.set_font_scale(scale.unwrap_or(1.0)));
             }
-            ("global", "airplane_mode_on") => lock(&self.state).airplane = on,
-            ("global", "wifi_on") => lock(&self.state).wifi_off = !on,
-            ("global", "mobile_data") => lock(&self.state).data_off = !on,
+            ("global", "airplane_mode_on") => self.state.lock().airplane = on,
+            ("global", "wifi_on") => self.state.lock().wifi_off = !on,
+            ("global", "mobile_data") => self.state.lock().data_off = !on,
             _ => {}
         }
     }

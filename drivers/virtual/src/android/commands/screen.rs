@@ -24,19 +24,33 @@ async fn target(call: &Call<'_>, path: Option<&String>) -> Result<Option<Output>
 pub(super) async fn screencap(call: &mut Call<'_>) -> CommandResult {
     let options = call.options("p", &["d"]).await?;
     let path = options.rest.first();
-    if !options.has("p") && !path.is_some_and(|path| path.ends_with(".png")) {
-        return call.not_recorded().await;
-    }
+    let png = options.has("p") || path.is_some_and(|path| path.ends_with(".png"));
     let Some(output) = target(call, path).await? else {
         return Ok(1);
     };
     let device = call.shell.android.device().clone();
     device.takes(device.latency().screencap).await;
-    let Ok(picture) = device.screenshot(1.0).await else {
+    if png {
+        let Ok(picture) = device.screenshot(1.0).await else {
+            return Ok(1);
+        };
+        output.write(picture).await?;
+        return Ok(0);
+    }
+    let Ok(canvas) = device.pixels().await else {
         return Ok(1);
     };
-    output.write(picture).await?;
-    Ok(0)
+    // Width, height, format (RGBA) and colour space (sRGB), then the pixels.
+    let header = [canvas.width(), canvas.height(), 1, 1].map(u32::to_le_bytes);
+    output.write(header.concat()).await?;
+    let mut rows = canvas.rows();
+    loop {
+        let block: Vec<u8> = rows.by_ref().take(16).flatten().collect();
+        if block.is_empty() {
+            return Ok(0);
+        }
+        output.write(block).await?;
+    }
 }
 
 /// Runs as long as asked or until it is killed. The file is an MP4 without a picture in it: the

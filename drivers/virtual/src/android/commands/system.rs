@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::android::commands::{Call, CommandResult, builtin, is_known};
 use crate::android::logs::clock_text;
-use crate::android::{lock, recorded, service};
+use crate::android::{recorded, service};
 
 /// The longest sleep.
 const MAX_SLEEP: f64 = 86_400.0 * 30.0;
@@ -100,12 +100,12 @@ pub(super) async fn which(call: &mut Call<'_>) -> CommandResult {
 impl crate::android::Android {
     /// No window has the focus for this time.
     pub(super) fn lose_focus(&self, time: Duration) {
-        lock(&self.state).no_focus_until = self.device.now() + time;
+        self.state.lock().no_focus_until = self.device.now() + time;
     }
 
     /// Whether a window has the focus.
     pub(super) fn has_focus(&self) -> bool {
-        let until = lock(&self.state).no_focus_until;
-        self.device.now() >= until && !self.device.world(|world, _| world.starting())
+        let until = self.state.lock().no_focus_until;
+        self.device.now() >= until && !self.device.world(|world| world.starting())
     }
 }

@@ -45,7 +45,7 @@ async fn dump(call: &mut Call<'_>) -> CommandResult {
     if injected(&Fault::NotIdle) || !wait_for_quiet(call).await {
         return call.refuse("ERROR: could not get idle state.\n", 0).await;
     }
-    if injected(&Fault::NullRoot) || android.device().world(|world, _| world.starting()) {
+    if injected(&Fault::NullRoot) || android.device().world(|world| world.starting()) {
         let text = "ERROR: null root node returned by UiTestAutomationBridge.\n";
         return call.refuse(text, 0).await;
     }
@@ -88,7 +88,7 @@ async fn wait_for_quiet(call: &Call<'_>) -> bool {
     let deadline = device.now() + Duration::from_millis(latency.dump_patience.ms);
     loop {
         let now = device.now();
-        let since = device.world(|world, now| world.quiet_since(now));
+        let since = device.world(|world| world.quiet_since());
         if since.is_some_and(|since| now.saturating_sub(since) >= quiet) {
             return true;
         }
@@ -97,12 +97,12 @@ async fn wait_for_quiet(call: &Call<'_>) -> bool {
         }
         // Quiet has its own end; before that, something must happen first.
         let next = since.map_or(deadline, |since| since + quiet).min(deadline);
-        let revision = device.world(|world, _| world.revision());
+        let revision = device.world(|world| world.revision());
         let quiet_again = since.is_none();
         device
-            .wait_for(next, |world, now| {
+            .wait_for(next, |world| {
                 let changed = world.revision() != revision;
-                let settled = quiet_again && world.quiet_since(now).is_some();
+                let settled = quiet_again && world.quiet_since().is_some();
                 (changed || settled).then_some(())
             })
             .await;

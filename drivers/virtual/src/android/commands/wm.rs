@@ -9,15 +9,18 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let (device, shape) = (android.device(), android.device().shape());
     match args.as_slice() {
         ["size"] => {
-            let mut text = format!("Physical size: {}x{}\n", shape.width_px, shape.height_px);
-            if let Some((w, h)) = device.world(|world, _| world.size_override()) {
+            let mut text = format!(
+                "Physical size: {}x{}\n",
+                shape.screen.width_px, shape.screen.height_px
+            );
+            if let Some((w, h)) = device.world(|world| world.size_override()) {
                 text.push_str(&format!("Override size: {w}x{h}\n"));
             }
             call.say(text).await
         }
         ["density"] => {
-            let mut text = format!("Physical density: {}\n", shape.density());
-            if let Some(density) = device.world(|world, _| world.density_override()) {
+            let mut text = format!("Physical density: {}\n", shape.screen.density());
+            if let Some(density) = device.world(|world| world.density_override()) {
                 text.push_str(&format!("Override density: {density}\n"));
             }
             call.say(text).await
@@ -27,9 +30,9 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
             let pair = value.split_once('x');
             let pair = pair.and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
             let number = value.parse().ok();
-            let set = device.world(|world, now| match *what {
-                "size" => (resets || pair.is_some()) && world.set_size(pair, now),
-                _ => (resets || number.is_some()) && world.set_density(number, now),
+            let set = device.world(|world| match *what {
+                "size" => (resets || pair.is_some()) && world.set_size(pair),
+                _ => (resets || number.is_some()) && world.set_density(number),
             });
             let what = if *what == "size" { "size" } else { "number" };
             if set {
@@ -40,7 +43,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
         }
         ["user-rotation"] => {
             let free = android.setting("system", "accelerometer_rotation");
-            let rotation = device.world(|world, _| world.rotation());
+            let rotation = device.world(|world| world.rotation());
             call.say(match free.as_deref() {
                 Some("1") => "free\n".to_owned(),
                 _ => format!("lock {}\n", rotation.number()),
@@ -57,7 +60,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
             let free = if *how == "free" { "1" } else { "0" };
             android.put_setting("system", "accelerometer_rotation", Some(free));
             if let Some(rotation) = rotation {
-                device.world(|world, now| world.rotate(rotation, now));
+                device.world(|world| world.rotate(rotation));
             }
             Ok(0)
         }

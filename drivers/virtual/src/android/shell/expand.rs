@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::android::files::{Errno, FinalLink};
-use crate::android::lock;
 use crate::android::shell::environment::Shell;
 use crate::android::shell::io::{Input, Io, Output, Stop};
 use crate::android::shell::syntax::{List, Piece, PieceKind, Word};
@@ -70,7 +69,7 @@ impl Shell {
         let dir = if dir.is_empty() { "/" } else { dir };
         let end = word[sign..].split('/').next().unwrap_or("");
         let end = end.rsplit(['*', '?']).next().unwrap_or("");
-        let files = lock(&self.android.files);
+        let files = self.android.files.lock();
         let real = files.resolve(&self.cwd, dir, FinalLink::Follow);
         let names = real.and_then(|real| files.list(&real, &self.who));
         (names.unwrap_or_default().iter())
@@ -128,12 +127,15 @@ impl Shell {
             stderr: io.stderr.clone(),
         };
         self.status = self.copy().run_to_end(list, &inner).await;
-        let text = String::from_utf8_lossy(&lock(&captured)).into_owned();
+        let text = String::from_utf8_lossy(&captured.lock()).into_owned();
         Ok(text.trim_end_matches('\n').to_owned())
     }
 
     /// The real path of `path`, links followed.
     pub fn real_path(&self, path: &str) -> Result<String, Errno> {
-        lock(&self.android.files).resolve(&self.cwd, path, FinalLink::Follow)
+        self.android
+            .files
+            .lock()
+            .resolve(&self.cwd, path, FinalLink::Follow)
     }
 }

@@ -6,10 +6,10 @@ use bytes::{Bytes, BytesMut};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
+use crate::android::Android;
 use crate::android::blobs::BlobWriter;
 use crate::android::files::FileUser;
 use crate::android::stream::StreamWriter;
-use crate::android::{Android, lock};
 
 /// The most that is captured of a command's output for `$(…)`, in bytes.
 const MAX_CAPTURE: usize = 4 * 1024 * 1024;
@@ -64,7 +64,7 @@ impl Output {
             Self::Client(client) => client.write(data).await,
             Self::Pipe(pipe) => pipe.send(data).await.map_err(|_| BROKEN_PIPE),
             Self::Capture(buffer) => {
-                let mut buffer = lock(buffer);
+                let mut buffer = buffer.lock();
                 let room = MAX_CAPTURE - buffer.len().min(MAX_CAPTURE);
                 buffer.extend_from_slice(&data[..data.len().min(room)]);
                 Ok(())
@@ -165,7 +165,7 @@ impl Drop for FileOutput {
     fn drop(&mut self) {
         let writer = self.writer.lock().take();
         if let Some(Ok(blob)) = writer.map(BlobWriter::finish) {
-            let (mut files, now) = (lock(&self.android.files), self.android.seconds());
+            let (mut files, now) = (self.android.files.lock(), self.android.seconds());
             // It could be opened for writing; if its directory is gone since, so is the file.
             let _ = files.write(&self.path, blob, 0o666, now, &self.who);
         }

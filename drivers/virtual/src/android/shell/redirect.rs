@@ -1,7 +1,6 @@
 //! Redirections.
 
 use crate::android::files::{Errno, FileUser};
-use crate::android::lock;
 use crate::android::shell::environment::Shell;
 use crate::android::shell::io::{FileOutput, Input, Io, Output, Stop};
 use crate::android::shell::syntax::{Direction, Redirect};
@@ -62,7 +61,7 @@ impl Shell {
             _ => {}
         }
         let android = &self.android;
-        let mut files = lock(&android.files);
+        let mut files = android.files.lock();
         let mut writer = android.blobs.writer();
         if append && let Ok(Some(old)) = files.content(&real, &FileUser::Root) {
             for part in old.parts() {
@@ -91,7 +90,7 @@ impl Shell {
     /// The content of a file, at most `most` bytes of it.
     pub fn read_file(&self, path: &str, most: usize) -> Result<Vec<u8>, Errno> {
         let real = self.real_path(path)?;
-        let content = lock(&self.android.files).content(&real, &self.who)?;
+        let content = self.android.files.lock().content(&real, &self.who)?;
         match content {
             Some(blob) => blob.read(most).map_err(|_| Errno::NoSpace),
             None => Ok(self.android.made_up(&real)),

@@ -45,7 +45,7 @@ pub(super) fn object(trees: &[Tree], index: ViewIndex) -> Value {
 /// `DeviceInfo`.
 pub(super) fn device_info(android: &Android) -> Value {
     let shape = android.device().shape();
-    let (rotation, lit, front) = android.device().world(|world, _| {
+    let (rotation, lit, front) = android.device().world(|world| {
         (
             world.rotation(),
             world.display() == Display::On,

@@ -78,14 +78,11 @@ impl Server {
     async fn dispatch(&self, method: &str, params: &[Value], faults: Vec<Fault>) -> CallResult {
         let device = self.android.device();
         let latency = device.latency();
-        let dumps = method == "dumpWindowHierarchy";
-        device
-            .takes(if dumps {
-                latency.agent_dump
-            } else {
-                latency.agent_call
-            })
-            .await;
+        let time = match method {
+            "dumpWindowHierarchy" => latency.agent_dump,
+            _ => latency.agent_call,
+        };
+        device.takes(time).await;
         if let Some(result) = self.touch(method, params).await {
             return result;
         }
@@ -110,11 +107,10 @@ impl Server {
             }
             ("setText", [selector, Value::String(text)]) => self.set_text(selector, text),
             ("clearTextField", [selector]) => self.set_text(selector, "").map(|_| Value::Null),
-            ("clearInputText", []) => {
-                device.press(Key::SelectAll).await;
-                device.press(Key::Backspace).await;
-                Ok(Value::Null)
-            }
+            ("clearInputText", []) => self.press([Key::SelectAll, Key::Backspace]).await,
+            ("pasteClipboard", []) => self.press([Key::Paste]).await,
+            ("wakeUp", []) => self.press([Key::Wake]).await,
+            ("sleep", []) => self.press([Key::Sleep]).await,
             ("waitForExists", [selector, ms]) => self.wait(selector, ms, true).await,
             ("waitUntilGone", [selector, ms]) => self.wait(selector, ms, false).await,
             ("pressKey", [Value::String(name)]) => self.press_key(name).await,
@@ -126,23 +122,9 @@ impl Server {
                 use base64::Engine as _;
                 Ok(base64::engine::general_purpose::STANDARD.encode(png).into())
             }
-            ("getClipboard", []) => {
-                Ok(device.world(|world, _| world.clipboard().to_owned()).into())
-            }
+            ("getClipboard", []) => Ok(device.world(|world| world.clipboard().to_owned()).into()),
             ("setClipboard", [_, Value::String(text)]) => {
-                device.world(|world, _| world.set_clipboard(text));
-                Ok(Value::Null)
-            }
-            ("pasteClipboard", []) => {
-                device.press(Key::Paste).await;
-                Ok(Value::Null)
-            }
-            ("wakeUp", []) => {
-                device.press(Key::Wake).await;
-                Ok(Value::Null)
-            }
-            ("sleep", []) => {
-                device.press(Key::Sleep).await;
+                device.world(|world| world.set_clipboard(text));
                 Ok(Value::Null)
             }
             ("setOrientation", [Value::String(name)]) => {
@@ -152,25 +134,25 @@ impl Server {
                     Some('u') => Rotation::UpsideDown,
                     _ => Rotation::Upright,
                 };
-                device.world(|world, now| world.rotate(rotation, now));
+                device.world(|world| world.rotate(rotation));
                 Ok(Value::Null)
             }
             // It never waits by itself, which is all that a client can set.
-            ("setConfigurator", [new]) => Ok(new.clone()),
+            ("getConfigurator", []) => Ok(self.configured()),
+            ("setConfigurator", [Value::Object(new)]) => {
+                self.configurator.lock().extend(new.clone());
+                Ok(self.configured())
+            }
             (
                 "childByText" | "childByDescription",
                 [container, pattern, Value::String(text), ..],
             ) => self.child_by(container, pattern, text, method == "childByText"),
             ("childByInstance", [container, pattern, number]) => {
                 let (all, below) = self.below(container, pattern)?;
-                let number = number
-                    .as_u64()
-                    .and_then(|n| usize::try_from(n).ok())
-                    .unwrap_or(0);
-                let index = below
-                    .get(number)
-                    .copied()
-                    .ok_or_else(|| CallError::NotFound(format!("instance {number}")))?;
+                let number = number.as_u64().unwrap_or(0) as usize;
+                let index = below.get(number);
+                let index =
+                    index.ok_or_else(|| CallError::NotFound(format!("instance {number}")))?;
                 Ok(handed_out(index.of(&all).key))
             }
             ("openNotification" | "openQuickSettings", []) => Ok(true.into()),
@@ -184,6 +166,21 @@ impl Server {
             ) => Ok(Value::Null),
             _ => Err(CallError::NoMethod),
         }
+    }
+
+    fn configured(&self) -> Value {
+        let mut all = json!({
+            "actionAcknowledgmentTimeout": 3000,
+            "keyInjectionDelay": 0,
+            "scrollAcknowledgmentTimeout": 200,
+            "uiAutomationFlags": 0,
+            "waitForIdleTimeout": 0,
+            "waitForSelectorTimeout": 0,
+        });
+        for (name, value) in self.configurator.lock().iter() {
+            all[name] = value.clone();
+        }
+        all
     }
 
     /// The trees of all windows, those on top first.
@@ -250,15 +247,13 @@ impl Server {
         let (all, index) = self.one(selector)?;
         let key = index.of(&all).key;
         let device = self.android.device();
-        Ok(device
-            .world(|world, now| world.set_text(key, text, now))
-            .into())
+        Ok(device.world(|world| world.set_text(key, text)).into())
     }
 
     async fn wait_for<R>(
         &self,
         ms: &Value,
-        look: impl FnMut(&mut World, Duration) -> Option<R>,
+        look: impl FnMut(&mut World) -> Option<R>,
     ) -> Option<R> {
         let device = self.android.device();
         let ms = ms.as_f64().unwrap_or(0.0).clamp(0.0, MAX_WAIT_MS as f64);
@@ -270,12 +265,19 @@ impl Server {
         let selector = Selector::of(selector).ok_or(CallError::NoMethod)?;
         let scale = self.android.device().screen().scale;
         let seen = self
-            .wait_for(ms, |world, now| {
-                let all = trees(&world.snapshot(now), scale);
+            .wait_for(ms, |world| {
+                let all = trees(&world.snapshot(), scale);
                 (selector.find(&all).is_empty() != exists).then_some(())
             })
             .await;
         Ok(seen.is_some().into())
+    }
+
+    async fn press<const N: usize>(&self, keys: [Key; N]) -> CallResult {
+        for key in keys {
+            self.android.device().press(key).await;
+        }
+        Ok(Value::Null)
     }
 
     async fn press_key(&self, name: &str) -> CallResult {

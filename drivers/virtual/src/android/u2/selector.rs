@@ -33,22 +33,15 @@ enum Axis {
     Sibling,
 }
 
+type TextOf = fn(&View) -> &str;
+
 #[derive(Debug, Clone)]
 enum Test {
-    Is(Field, String),
-    Contains(Field, String),
-    Starts(Field, String),
-    Matches(Field, Regex),
-    Flag(&'static str, bool),
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Field {
-    Text,
-    Class,
-    Description,
-    Package,
-    Resource,
+    Is(TextOf, String),
+    Contains(TextOf, String),
+    Starts(TextOf, String),
+    Matches(TextOf, Regex),
+    Flag(String, bool),
 }
 
 /// A view of one of several trees.
@@ -88,23 +81,17 @@ impl Selector {
     pub fn find(&self, trees: &[Tree]) -> Vec<ViewIndex> {
         match self {
             Self::Found(key) => {
-                let hit = |(tree_index, tree): (usize, &Tree)| {
-                    let view = tree.0.iter().rposition(|view| view.key == *key)?;
-                    Some(ViewIndex {
-                        tree: tree_index,
-                        view,
-                    })
+                let hit = |(tree, Tree(views)): (usize, &Tree)| {
+                    let view = views.iter().rposition(|view| view.key == *key)?;
+                    Some(ViewIndex { tree, view })
                 };
                 trees.iter().enumerate().find_map(hit).into_iter().collect()
             }
             Self::Matching(matcher) => {
-                let everything = |(index, tree): (usize, &Tree)| -> Vec<ViewIndex> {
-                    (0..tree.0.len())
-                        .map(|view| ViewIndex { tree: index, view })
-                        .collect()
-                };
-                let all: Vec<ViewIndex> = trees.iter().enumerate().flat_map(everything).collect();
-                matcher.find(trees, &all)
+                let all = trees.iter().enumerate().flat_map(|(tree, Tree(views))| {
+                    (0..views.len()).map(move |view| ViewIndex { tree, view })
+                });
+                matcher.find(trees, &all.collect::<Vec<_>>())
             }
         }
     }
@@ -134,15 +121,8 @@ impl ViewMatcher {
                 .push(format!("{}={}", name.to_uppercase(), bare(value)));
             matcher.field(name, value)?;
         }
-        let list = |name: &str| {
-            fields
-                .get(name)
-                .and_then(Value::as_array)
-                .cloned()
-                .unwrap_or_default()
-        };
-        let steps = list("childOrSibling");
-        for (step, selector) in steps.iter().zip(list("childOrSiblingSelector")) {
+        let list = |name: &str| value[name].as_array().into_iter().flatten();
+        for (step, selector) in list("childOrSibling").zip(list("childOrSiblingSelector")) {
             if depth >= MAX_CHAIN || matcher.chain.len() >= MAX_CHAIN {
                 return None;
             }
@@ -150,7 +130,7 @@ impl ViewMatcher {
                 "child" => Axis::Child,
                 _ => Axis::Sibling,
             };
-            let next = Self::of(&selector, depth + 1)?;
+            let next = Self::of(selector, depth + 1)?;
             matcher
                 .shown
                 .push(format!("{step:?}[{}]", next.shown.join(", ")));
@@ -160,11 +140,11 @@ impl ViewMatcher {
     }
 
     fn field(&mut self, name: &str, value: &Value) -> Option<()> {
-        if let Some(flag) = FLAGS.split(' ').find(|flag| *flag == name) {
-            self.tests.push(Test::Flag(flag, value.as_bool()?));
-            return Some(());
-        }
         match name {
+            _ if FLAGS.split(' ').any(|flag| flag == name) => {
+                let wanted = value.as_bool()?;
+                self.tests.push(Test::Flag(name.to_owned(), wanted));
+            }
             "index" => self.index = Some(usize::try_from(value.as_u64()?).ok()?),
             "instance" => self.instance = Some(usize::try_from(value.as_u64()?).ok()?),
             _ => {
@@ -203,12 +183,12 @@ impl ViewMatcher {
                     Axis::Child => Some(at.view),
                     Axis::Sibling => tree.0[at.view].parent,
                 };
-                let Some(root) = root else {
-                    continue;
-                };
                 // Below it, without itself.
-                let below = tree.below(root).into_iter().filter(|view| *view != root);
-                among.extend(below.map(|view| ViewIndex { view, ..*at }));
+                among.extend(root.into_iter().flat_map(|root| {
+                    let below = tree.below(root).into_iter();
+                    let below = below.filter(move |view| *view != root);
+                    below.map(|view| ViewIndex { view, ..*at })
+                }));
             }
             let mut seen = std::collections::HashSet::new();
             among.retain(|index| seen.insert(*index));
@@ -219,13 +199,13 @@ impl ViewMatcher {
 }
 
 /// `textContains` is the field `text` and how it is compared.
-fn split(name: &str) -> Option<(Field, &str)> {
-    let fields = [
-        ("className", Field::Class),
-        ("description", Field::Description),
-        ("packageName", Field::Package),
-        ("resourceId", Field::Resource),
-        ("text", Field::Text),
+fn split(name: &str) -> Option<(TextOf, &str)> {
+    let fields: [(&str, TextOf); 5] = [
+        ("className", |view| view.class),
+        ("description", |view| &view.description),
+        ("packageName", |view| &view.package),
+        ("resourceId", |view| &view.resource),
+        ("text", |view| &view.text),
     ];
     fields
         .into_iter()
@@ -240,23 +220,14 @@ fn bare(value: &Value) -> String {
 
 impl Test {
     fn holds(&self, view: &View) -> bool {
-        let text = |field: &Field| -> &str {
-            match field {
-                Field::Text => &view.text,
-                Field::Class => view.class,
-                Field::Description => &view.description,
-                Field::Package => &view.package,
-                Field::Resource => &view.resource,
-            }
-        };
         match self {
-            Self::Is(field, wanted) => text(field) == wanted,
-            Self::Contains(field, part) => text(field).contains(part),
-            Self::Starts(field, start) => text(field).starts_with(start),
-            Self::Matches(field, regex) => regex.is_match(text(field)),
+            Self::Is(text, wanted) => text(view) == wanted,
+            Self::Contains(text, part) => text(view).contains(part),
+            Self::Starts(text, start) => text(view).starts_with(start),
+            Self::Matches(text, regex) => regex.is_match(text(view)),
             Self::Flag(name, wanted) => {
                 let flags = &view.flags;
-                let is = match *name {
+                let is = match name.as_str() {
                     "checkable" => flags.checkable,
                     "checked" => flags.checked,
                     "clickable" => flags.clickable,

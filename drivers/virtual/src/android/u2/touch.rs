@@ -27,21 +27,16 @@ impl Server {
     /// Does a method that touches the screen; `None` when it is another.
     pub(super) async fn touch(&self, method: &str, params: &[Value]) -> Option<CallResult> {
         Some(match (method, params) {
-            ("click", [x, y]) if x.is_number() && y.is_number() => self.tap(x, y, None).await,
-            ("click", [x, y, ms]) if x.is_number() && y.is_number() => {
-                let ms = ms.as_u64().unwrap_or(0).min(60_000);
-                self.tap(x, y, Some(Duration::from_millis(ms))).await
+            ("click", [x, y, rest @ ..]) if x.is_number() && y.is_number() && rest.len() < 2 => {
+                let ms = rest.first().and_then(Value::as_u64).unwrap_or(0);
+                let time = Duration::from_millis(ms.min(60_000));
+                self.tap(self.point(x, y), time).await
             }
-            ("click", [selector, ..]) => self.tap_on(selector, None).await,
-            ("longClick", [selector, ..]) => self.tap_on(selector, Some(LONG_PRESS_TIME)).await,
+            ("click", [selector, ..]) => self.tap(self.centre(selector), Duration::ZERO).await,
+            ("longClick", [selector, ..]) => self.tap(self.centre(selector), LONG_PRESS_TIME).await,
             ("swipe" | "drag", [x1, y1, x2, y2, steps]) => {
-                match (self.point(x1, y1), self.point(x2, y2)) {
-                    (Some(from), Some(to)) => {
-                        self.stroke(from, to, steps_of(steps)).await;
-                        Ok(true.into())
-                    }
-                    _ => Err(CallError::NoMethod),
-                }
+                self.stroke(self.point(x1, y1), self.point(x2, y2), steps_of(steps))
+                    .await
             }
             ("swipe", [selector, Value::String(direction), rest @ ..]) => {
                 let steps = rest.last().map_or(10, steps_of);
@@ -51,18 +46,12 @@ impl Server {
                 self.swipe_points(points, steps_of(steps)).await
             }
             ("dragTo", [selector, x, y, steps]) => {
-                let to = self.point(x, y);
-                self.drag_to(selector, to, steps_of(steps)).await
+                self.stroke(self.centre(selector), self.point(x, y), steps_of(steps))
+                    .await
             }
             ("dragTo", [selector, target, steps]) => {
-                let to = match self.one(target) {
-                    Ok((all, index)) => {
-                        let (x, y) = index.of(&all).bounds.centre();
-                        self.point(&x.into(), &y.into())
-                    }
-                    Err(error) => return Some(Err(error)),
-                };
-                self.drag_to(selector, to, steps_of(steps)).await
+                self.stroke(self.centre(selector), self.centre(target), steps_of(steps))
+                    .await
             }
             ("injectInputEvent", [action, x, y, _]) => self.inject(action, x, y).await,
             ("scrollForward" | "flingForward", [selector, ..]) => self.scroll(selector, 1.0).await,
@@ -97,31 +86,44 @@ impl Server {
     }
 
     /// Pixels as the device is held, in dp.
-    fn point(&self, x: &Value, y: &Value) -> Option<Point> {
+    fn dp(&self, x: f64, y: f64) -> Point {
         let scale = self.android.device().screen().scale;
-        Some(Point::new(x.as_f64()? / scale, y.as_f64()? / scale))
+        Point::new(x / scale, y / scale)
     }
 
-    async fn tap(&self, x: &Value, y: &Value, press: Option<Duration>) -> CallResult {
-        let at = self.point(x, y).ok_or(CallError::NoMethod)?;
-        let device = self.android.device();
-        let time = press.unwrap_or_default();
-        device.sleep(time).await;
-        device.touch(Gesture::of(at, at, time)).await;
-        Ok(true.into())
+    fn point(&self, x: &Value, y: &Value) -> Result<Point, CallError> {
+        let (x, y) = x.as_f64().zip(y.as_f64()).ok_or(CallError::NoMethod)?;
+        Ok(self.dp(x, y))
     }
 
-    async fn tap_on(&self, selector: &Value, press: Option<Duration>) -> CallResult {
+    /// The middle of an object.
+    fn centre(&self, selector: &Value) -> Result<Point, CallError> {
         let (all, index) = self.one(selector)?;
         let (x, y) = index.of(&all).bounds.centre();
-        self.tap(&x.into(), &y.into(), press).await
+        Ok(self.dp(x as f64, y as f64))
     }
 
-    async fn stroke(&self, from: Point, to: Point, steps: u32) {
+    async fn tap(&self, at: Result<Point, CallError>, time: Duration) -> CallResult {
+        let at = at?;
+        self.move_finger(at, at, time).await
+    }
+
+    async fn stroke(
+        &self,
+        from: Result<Point, CallError>,
+        to: Result<Point, CallError>,
+        steps: u32,
+    ) -> CallResult {
+        // What is wrong with the target is told first.
+        let to = to?;
+        self.move_finger(from?, to, SWIPE_STEP_TIME * steps).await
+    }
+
+    async fn move_finger(&self, from: Point, to: Point, time: Duration) -> CallResult {
         let device = self.android.device();
-        let time = SWIPE_STEP_TIME * steps;
         device.sleep(time).await;
         device.touch(Gesture::of(from, to, time)).await;
+        Ok(true.into())
     }
 
     async fn swipe_on(&self, selector: &Value, direction: &str, steps: u32) -> CallResult {
@@ -134,38 +136,21 @@ impl Server {
             "left" => (bounds.left + 1, y),
             _ => (bounds.right - 1, y),
         };
-        let (from, to) = (
-            self.point(&x.into(), &y.into()),
-            self.point(&to_x.into(), &to_y.into()),
-        );
-        if let (Some(from), Some(to)) = (from, to) {
-            self.stroke(from, to, steps).await;
-        }
-        Ok(true.into())
+        let from = self.dp(x as f64, y as f64);
+        let to = self.dp(to_x as f64, to_y as f64);
+        self.stroke(Ok(from), Ok(to), steps).await
     }
 
     async fn swipe_points(&self, points: &[Value], steps: u32) -> CallResult {
-        let points: Option<Vec<Point>> = points
-            .chunks_exact(2)
-            .map(|pair| self.point(&pair[0], &pair[1]))
-            .collect();
-        let points = points.ok_or(CallError::NoMethod)?;
+        let pairs = points.chunks_exact(2);
+        let points = pairs.map(|pair| self.point(&pair[0], &pair[1]));
+        let points = points.collect::<Result<Vec<Point>, CallError>>()?;
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
             return Err(CallError::NoMethod);
         };
         let segments = u32::try_from(points.len() - 1).unwrap_or(1);
-        self.stroke(*first, *last, steps.saturating_mul(segments).min(MAX_STEPS))
-            .await;
-        Ok(true.into())
-    }
-
-    async fn drag_to(&self, selector: &Value, to: Option<Point>, steps: u32) -> CallResult {
-        let (all, index) = self.one(selector)?;
-        let (x, y) = index.of(&all).bounds.centre();
-        if let (Some(from), Some(to)) = (self.point(&x.into(), &y.into()), to) {
-            self.stroke(from, to, steps).await;
-        }
-        Ok(true.into())
+        let steps = steps.saturating_mul(segments).min(MAX_STEPS);
+        self.stroke(Ok(*first), Ok(*last), steps).await
     }
 
     /// Both fingers go by whole pixels a step, and leave where that leads, as
@@ -173,10 +158,7 @@ impl Server {
     async fn two_fingers(&self, fingers: [(Pixels, Pixels); 2], steps: u32) -> CallResult {
         let steps = steps.max(1);
         let device = self.android.device();
-        let dp = |x: i64, y: i64| {
-            let scale = device.screen().scale;
-            Point::new(x as f64 / scale, y as f64 / scale)
-        };
+        let dp = |x: i64, y: i64| self.dp(x as f64, y as f64);
         let count = i64::from(steps);
         let ends = fingers.map(|(from, to)| {
             let along = |from: i64, to: i64| from + (to - from) / count * count;
@@ -210,19 +192,14 @@ impl Server {
     }
 
     async fn inject(&self, action: &Value, x: &Value, y: &Value) -> CallResult {
-        let at = self.point(x, y).ok_or(CallError::NoMethod)?;
-        let device = self.android.device();
-        match action.as_u64() {
-            Some(0) => {
-                device.pointer(Pointer::Down(at)).await;
-            }
-            Some(1) => {
-                device.pointer(Pointer::Move(at)).await;
-                device.pointer(Pointer::Up).await;
-            }
-            _ => {
-                device.pointer(Pointer::Move(at)).await;
-            }
+        let at = self.point(x, y)?;
+        let pointers: &[Pointer] = match action.as_u64() {
+            Some(0) => &[Pointer::Down(at)],
+            Some(1) => &[Pointer::Move(at), Pointer::Up],
+            _ => &[Pointer::Move(at)],
+        };
+        for pointer in pointers {
+            self.android.device().pointer(*pointer).await;
         }
         Ok(true.into())
     }
@@ -246,15 +223,13 @@ impl Server {
         let (key, height) = self.scroller(selector)?;
         let by = direction * height * SHARE;
         let device = self.android.device();
-        Ok(device
-            .world(|world, now| world.scroll_by(key, by, now))
-            .into())
+        Ok(device.world(|world| world.scroll_by(key, by)).into())
     }
 
     async fn scroll_all(&self, selector: &Value, direction: f64) -> CallResult {
         let (key, _) = self.scroller(selector)?;
         let device = self.android.device();
-        device.world(|world, now| world.scroll_by(key, direction * 1e9, now));
+        device.world(|world| world.scroll_by(key, direction * 1e9));
         Ok(true.into())
     }
 
@@ -265,16 +240,13 @@ impl Server {
         if there() {
             return Ok(true.into());
         }
-        device.world(|world, now| world.scroll_by(key, -1e9, now));
-        loop {
-            if there() {
-                return Ok(true.into());
-            }
-            let moved = device.world(|world, now| world.scroll_by(key, height * SHARE, now));
-            if !moved {
+        device.world(|world| world.scroll_by(key, -1e9));
+        while !there() {
+            if !device.world(|world| world.scroll_by(key, height * SHARE)) {
                 return Ok(false.into());
             }
         }
+        Ok(true.into())
     }
 }
 

@@ -16,25 +16,28 @@ use tokio_rustls::rustls::{
 };
 
 use super::*;
-use crate::lockdown::Lockdown;
 use crate::lockdown::channel::{read, write};
 use crate::lockdown::tests::lockdown;
 use crate::plist;
 use crate::usbmux::{DevicePort, Stream, SystemBuid};
 
+#[path = "../../../tests/judges.rs"]
+mod judges;
+
+const APPS: &str = "com.apple.mobile.installation_proxy";
+
 /// A phone and the pair record of a host it trusts.
-fn phone() -> (Lockdown, Dictionary) {
+fn phone() -> (Arc<Lockdown>, Dictionary) {
     let lockdown = lockdown();
-    let udid = lockdown.inner.facts.udid.clone();
-    let record = lockdown.pair_with(&udid, &SystemBuid("host".to_owned()));
+    let record = lockdown.pair_with(&SystemBuid("host".to_owned()));
     (lockdown, plist::read_dictionary(&record).unwrap())
 }
 
-fn connect(phone: &Lockdown) -> DuplexStream {
+fn connect(phone: &Arc<Lockdown>) -> DuplexStream {
     connect_to(phone, crate::lockdown::PORT)
 }
 
-fn connect_to(phone: &Lockdown, port: DevicePort) -> DuplexStream {
+fn connect_to(phone: &Arc<Lockdown>, port: DevicePort) -> DuplexStream {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let service = phone.open(port, None).unwrap();
     tokio::spawn(service(Box::new(far)));
@@ -208,7 +211,7 @@ async fn nothing_is_started_without_a_session() {
     let (phone, _) = phone();
     let mut stream = connect(&phone);
     let mut start = request("StartService");
-    start.insert("Service".to_owned(), service::NAME.into());
+    start.insert("Service".to_owned(), APPS.into());
     let told = ask(&mut stream, start).await;
     assert_eq!(text(&told, "Error"), Some("SessionInactive"));
     let told = ask(&mut stream, request("StopSession")).await;
@@ -225,13 +228,60 @@ async fn a_service_starts_behind_tls_of_its_own() {
     start_session(&mut stream, &record).await;
     let mut secured = secure(stream, host()).await.unwrap();
     let mut start = request("StartService");
-    start.insert("Service".to_owned(), service::NAME.into());
+    start.insert("Service".to_owned(), APPS.into());
     let told = ask(&mut secured, start).await;
     let port = told.get("Port").and_then(Value::as_unsigned_integer);
     let port = DevicePort(port.unwrap().try_into().unwrap());
     let mut apps = secure(connect_to(&phone, port), host()).await.unwrap();
     let listed = ask(&mut apps, dictionary([("Command", "Lookup".into())])).await;
     assert_eq!(text(&listed, "Status"), Some("Complete"));
+}
+
+#[tokio::test]
+async fn what_each_judge_asks_is_understood() {
+    let (phone, record) = phone();
+    let host = || Some(Shown::of(&record, "HostCertificate", "HostPrivateKey"));
+    let mut stream = connect(&phone);
+    start_session(&mut stream, &record).await;
+    let mut session = secure(stream, host()).await.unwrap();
+    for (judge, requests) in judges::requests(&["lockdown", "lockdown-service"]) {
+        for asked in requests {
+            let words: Vec<&str> = asked.what.split(' ').collect();
+            let (name, arguments) = match asked.kind.as_str() {
+                "lockdown" => (words[0], &words[1..]),
+                _ => ("StartService", &words[..1]),
+            };
+            let mut request = request(name);
+            let keys: &[&str] = match name {
+                "StartService" => &["Service"],
+                _ => &["Domain", "Key", "Value"],
+            };
+            for (key, word) in keys.iter().zip(arguments).filter(|(_, word)| **word != "-") {
+                let value = match *word {
+                    "true" => true.into(),
+                    word => Value::from(word),
+                };
+                request.insert((*key).to_owned(), value);
+            }
+            let mut answer = ask(&mut session, request).await;
+            if asked.kind == "lockdown-service" {
+                let port = answer.get("Port").and_then(Value::as_unsigned_integer);
+                let port = DevicePort(port.unwrap().try_into().unwrap());
+                let mut service = secure(connect_to(&phone, port), host()).await.unwrap();
+                // What comes before the last one is not answered.
+                for command in &words[1..] {
+                    let name = ("Name", "com.example.notification".into());
+                    let command = dictionary([("Command", (*command).into()), name]);
+                    write(&mut service, command).await.unwrap();
+                }
+                answer = read(&mut service).await.unwrap().unwrap();
+            }
+            let empty = Some(&Value::Dictionary(Dictionary::new()));
+            let what = format!("{judge}: {}", asked.what);
+            assert_eq!(text(&answer, "Error"), asked.refusal.as_deref(), "{what}");
+            assert_ne!(answer.get("Value"), empty, "{what}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -276,8 +326,7 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            // Making certificates is what takes time, and they are not what this is about.
-            static PHONE: OnceLock<(Lockdown, Dictionary)> = OnceLock::new();
+            static PHONE: OnceLock<(Arc<Lockdown>, Dictionary)> = OnceLock::new();
             let mut stream = connect(&PHONE.get_or_init(phone).0);
             let mut request = request(name);
             request.insert(key.to_owned(), value);

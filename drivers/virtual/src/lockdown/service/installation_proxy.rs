@@ -1,36 +1,37 @@
 //! `com.apple.mobile.installation_proxy`: which apps are installed, and removing one.
 
-use super::{InstalledApp, Inventory, Origin};
+use crate::app::AppId;
+use crate::device::Device;
 use crate::lockdown::channel::Channel;
 use crate::lockdown::values;
 use crate::plist::{Dictionary, Value, dictionary, text};
 use crate::usbmux::frame::FrameError;
+use crate::world::Installed;
 
 /// How many apps go into one answer to `Browse`.
 const BATCH: usize = 20;
+/// Under which id the app is installed whose process is WebDriverAgent.
+const RUNNER: &str = "com.facebook.WebDriverAgentRunner.xctrunner";
 
-pub(super) async fn serve(
-    mut channel: Channel,
-    inventory: &dyn Inventory,
-) -> Result<(), FrameError> {
+pub(super) async fn serve(mut channel: Channel, device: &Device) -> Result<(), FrameError> {
     while let Some(request) = channel.read().await? {
-        for answer in answers(&request, inventory) {
+        for answer in answers(&request, device) {
             channel.write(answer).await?;
         }
     }
     Ok(())
 }
 
-fn answers(request: &Dictionary, inventory: &dyn Inventory) -> Vec<Dictionary> {
+fn answers(request: &Dictionary, device: &Device) -> Vec<Dictionary> {
     let none = Dictionary::new();
     let options = request
         .get("ClientOptions")
         .and_then(Value::as_dictionary)
         .unwrap_or(&none);
     match text(request, "Command").unwrap_or_default() {
-        "Browse" => browse(options, &inventory.apps()),
-        "Lookup" => vec![lookup(options, &inventory.apps())],
-        "Uninstall" => uninstall(request, inventory),
+        "Browse" => browse(options, &apps(device)),
+        "Lookup" => vec![lookup(options, &apps(device))],
+        "Uninstall" => uninstall(request, device),
         "LookupArchives" => vec![dictionary([
             ("LookupResult", Value::Dictionary(Dictionary::new())),
             ("Status", "Complete".into()),
@@ -44,7 +45,22 @@ fn answers(request: &Dictionary, inventory: &dyn Inventory) -> Vec<Dictionary> {
     }
 }
 
-fn browse(options: &Dictionary, apps: &[InstalledApp]) -> Vec<Dictionary> {
+/// What is installed, and the app in which WebDriverAgent came.
+fn apps(device: &Device) -> Vec<Installed> {
+    let mut apps: Vec<Installed> = device.world(|world| world.installed().collect());
+    if let Some(like) = apps.first().cloned() {
+        apps.push(Installed {
+            id: AppId::from(RUNNER),
+            name: "WebDriverAgentRunner-Runner".to_owned(),
+            version: "1.0".to_owned(),
+            system: false,
+            ..like
+        });
+    }
+    apps
+}
+
+fn browse(options: &Dictionary, apps: &[Installed]) -> Vec<Dictionary> {
     let listed: Vec<Value> = apps
         .iter()
         .filter(|app| asked_for(options, app))
@@ -64,13 +80,10 @@ fn browse(options: &Dictionary, apps: &[InstalledApp]) -> Vec<Dictionary> {
     answers
 }
 
-fn lookup(options: &Dictionary, apps: &[InstalledApp]) -> Dictionary {
+fn lookup(options: &Dictionary, apps: &[Installed]) -> Dictionary {
     let ids = options.get("BundleIDs").and_then(Value::as_array);
-    let named = |app: &&InstalledApp| {
-        ids.is_none_or(|ids| {
-            ids.iter()
-                .any(|id| id.as_string() == Some(app.bundle_id.as_str()))
-        })
+    let named = |app: &&Installed| {
+        ids.is_none_or(|ids| ids.iter().any(|id| id.as_string() == Some(app.id.as_str())))
     };
     let found: Dictionary = apps
         .iter()
@@ -78,7 +91,7 @@ fn lookup(options: &Dictionary, apps: &[InstalledApp]) -> Dictionary {
         .filter(|app| asked_for(options, app))
         .map(|app| {
             let about = Value::Dictionary(describe(options, app));
-            (app.bundle_id.clone(), about)
+            (app.id.0.clone(), about)
         })
         .collect();
     dictionary([
@@ -87,17 +100,15 @@ fn lookup(options: &Dictionary, apps: &[InstalledApp]) -> Dictionary {
     ])
 }
 
-fn uninstall(request: &Dictionary, inventory: &dyn Inventory) -> Vec<Dictionary> {
+fn uninstall(request: &Dictionary, device: &Device) -> Vec<Dictionary> {
     let id = text(request, "ApplicationIdentifier").unwrap_or_default();
-    let system = inventory
-        .apps()
-        .iter()
-        .any(|app| app.bundle_id == id && app.origin == Origin::System);
-    if system {
+    let id = AppId::from(id);
+    let app = device.world(|world| world.installed_app(&id));
+    if app.is_some_and(|app| app.system) {
         return vec![failure("ApplicationVerificationFailed", "part of iOS")];
     }
     // An app that is not there is removed with success, on a phone, too.
-    inventory.uninstall(id);
+    device.world(|world| world.uninstall(&id));
     let progress = dictionary([
         ("PercentComplete", Value::from(50_u64)),
         ("Status", "RemovingApplication".into()),
@@ -112,33 +123,30 @@ fn failure(error: &str, description: &str) -> Dictionary {
     ])
 }
 
-fn asked_for(options: &Dictionary, app: &InstalledApp) -> bool {
+fn asked_for(options: &Dictionary, app: &Installed) -> bool {
     match text(options, "ApplicationType") {
-        Some("User") => app.origin == Origin::User,
-        Some("System") => app.origin == Origin::System,
+        Some("User") => !app.system,
+        Some("System") => app.system,
         _ => true,
     }
 }
 
-fn describe(options: &Dictionary, app: &InstalledApp) -> Dictionary {
-    let (kind, folder) = match app.origin {
-        Origin::System => ("System", "/Applications".to_owned()),
-        Origin::User => (
-            "User",
-            format!(
-                "/private/var/containers/Bundle/Application/{}",
-                app.bundle_id
-            ),
-        ),
+fn describe(options: &Dictionary, app: &Installed) -> Dictionary {
+    let id = app.id.as_str();
+    let (kind, folder) = if app.system {
+        ("System", "/Applications".to_owned())
+    } else {
+        let folder = "/private/var/containers/Bundle/Application";
+        ("User", format!("{folder}/{id}"))
     };
     let executable: String = app.name.split_whitespace().collect();
-    let container = format!("/private/var/mobile/Containers/Data/{}", app.bundle_id);
+    let container = format!("/private/var/mobile/Containers/Data/{id}");
     let mut about = values::recorded(["app", ""]);
     about.extend(dictionary([
         ("ApplicationType", kind.into()),
         ("CFBundleDisplayName", app.name.as_str().into()),
         ("CFBundleExecutable", executable.as_str().into()),
-        ("CFBundleIdentifier", app.bundle_id.as_str().into()),
+        ("CFBundleIdentifier", id.into()),
         ("CFBundleName", app.name.as_str().into()),
         ("CFBundleShortVersionString", app.version.as_str().into()),
         ("CFBundleVersion", app.version.as_str().into()),

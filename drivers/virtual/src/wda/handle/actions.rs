@@ -50,7 +50,7 @@ impl Handler<'_> {
             self.spend(at.saturating_sub(passed)).await;
             passed = passed.max(at);
             match action {
-                InputAction::Type(text) => self.type_text(&text, ErrorKind::UnknownError).await?,
+                InputAction::Type(text) => self.type_text(&text, ErrorKind::UNKNOWN_ERROR).await?,
                 InputAction::Finger(number, touch) => {
                     let gesture = match fingers.len() {
                         1 => one.follow(touch, at),
@@ -71,5 +71,5 @@ impl Handler<'_> {
 }
 
 fn refused(text: &str) -> WdaError {
-    WdaError::described(ErrorKind::UnknownError, text)
+    WdaError::described(ErrorKind::UNKNOWN_ERROR, text)
 }

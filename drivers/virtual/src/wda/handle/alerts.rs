@@ -47,7 +47,7 @@ impl Handler<'_> {
         }
         self.open_alert()?;
         Err(WdaError::new(
-            ErrorKind::UnsupportedOperation,
+            ErrorKind::UNSUPPORTED_OPERATION,
             "The alert contains no input fields",
         ))
     }
@@ -97,26 +97,26 @@ impl Handler<'_> {
 
     async fn press(&mut self, button: usize) {
         self.act().await;
-        self.world(|world, now| world.answer(button, now));
+        self.world(|world| world.answer(button));
     }
 
     fn open_alert(&self) -> Result<DialogView, WdaError> {
         self.dialog()
-            .ok_or_else(|| WdaError::new(ErrorKind::NoSuchAlert, "No alert is open"))
+            .ok_or_else(|| WdaError::new(ErrorKind::NO_SUCH_ALERT, "No alert is open"))
     }
 
     fn dialog(&self) -> Option<DialogView> {
-        self.world(|world, _| world.dialog())
+        self.world(|world| world.dialog())
     }
 
     /// The number of the button a class chain finds in the alert; none when it finds none.
     fn selected_button(&self, selector: &str) -> Option<usize> {
         let chain = ClassChain::parse(selector).ok()?;
-        let (app, snapshot) = self.world(|world, now| {
+        let (app, snapshot) = self.world(|world| {
             let system = world.dialog().is_some_and(|dialog| dialog.system);
             let front = world.front();
             let owner = if system { SPRINGBOARD } else { front.as_str() };
-            (facts(world, owner), world.snapshot(now))
+            (facts(world, owner), world.snapshot())
         });
         let tree = crate::wda::screen::observe(&snapshot, &app, 0.0, usize::MAX);
         let is = |at: usize, kind| tree.get(at).is_some_and(|element| element.kind == kind);

@@ -23,6 +23,11 @@ impl Handler<'_> {
         Ok(())
     }
 
+    pub(super) async fn app_launch_unattached(&mut self) -> Done {
+        let launched = self.launch(&self.bundle_id()?).await;
+        launched.map_err(|_| WdaError::unknown("LSApplicationWorkspace failed to launch app"))
+    }
+
     pub(super) fn app_terminate(&mut self) -> Result<Value, WdaError> {
         let id = self.bundle_id()?;
         self.expect_to_run(&id, false);
@@ -43,7 +48,7 @@ impl Handler<'_> {
     }
 
     pub(super) fn apps_list(&self) -> Value {
-        let app = self.world(|world, _| facts(world, world.front().as_str()));
+        let app = self.world(|world| facts(world, world.front().as_str()));
         json!([{"pid": app.pid, "bundleId": app.bundle_id}])
     }
 
@@ -69,14 +74,14 @@ impl Handler<'_> {
 
     pub(super) async fn homescreen(&mut self) {
         self.act().await;
-        self.world(|world, now| world.home(now));
+        self.world(|world| world.home());
     }
 
     pub(super) async fn open_url(&mut self) -> Done {
         let url = self.arguments.text("url");
         let url = url.ok_or_else(|| WdaError::invalid_argument("URL is required"))?;
         let opened = self.open_link(url).await;
-        opened.map_err(|text| WdaError::described(ErrorKind::UnknownError, &text))
+        opened.map_err(|text| WdaError::described(ErrorKind::UNKNOWN_ERROR, &text))
     }
 
     /// Opens a link in the app that claims it, and waits until that app shows.
@@ -88,7 +93,7 @@ impl Handler<'_> {
             return Err(format!("'{url}' is not a valid URL"));
         }
         self.act().await;
-        let opened = self.world(|world, now| world.open(url, now));
+        let opened = self.world(|world| world.open(url));
         opened.ok_or_else(|| {
             format!("Cannot open '{url}' with the default application assigned for it")
         })?;
@@ -111,7 +116,7 @@ impl Handler<'_> {
         let list = texts.next().map(|list| list.trim_matches(['(', ')']));
         let first = list.and_then(|list| list.split(',').next());
         let language = first.map(|first| first.trim().trim_matches('"').to_owned());
-        self.world(|world, now| world.set_language(&id.into(), language, now));
+        self.world(|world| world.set_language(&id.into(), language));
         let process = json!({"args": args, "env": env});
         self.state.processes.insert(id.to_owned(), process);
     }
@@ -127,7 +132,7 @@ impl Handler<'_> {
             }
         }
         let there = id == SPRINGBOARD || self.state_of(id) != AppState::NotInstalled;
-        let launched = there && self.world(|world, now| world.launch(&id.into(), now).is_ok());
+        let launched = there && self.world(|world| world.launch(&id.into()).is_ok());
         if !launched {
             return Err(WdaError::unknown(format!(
                 "The request to open \"{id}\" failed. Original error: Application info provider (FBSApplicationLibrary) returned nil for \"{id}\""
@@ -141,12 +146,12 @@ impl Handler<'_> {
         let deadline = self.device().now() + Duration::from_secs(60);
         let shows = self
             .device()
-            .wait_for(deadline, |world, _| (!world.starting()).then_some(()));
+            .wait_for(deadline, |world| (!world.starting()).then_some(()));
         shows.await;
     }
 
     pub(super) fn terminate(&self, id: &str) {
-        self.world(|world, now| world.stop(&AppId::from(id), now));
+        self.world(|world| world.stop(&AppId::from(id)));
     }
 
     /// Whether it has a process.
@@ -158,7 +163,7 @@ impl Handler<'_> {
     }
 
     fn state_of(&self, id: &str) -> AppState {
-        self.world(|world, _| world.app_state(&AppId::from(id)))
+        self.world(|world| world.app_state(&AppId::from(id)))
     }
 
     fn expect_to_run(&mut self, id: &str, expected: bool) {

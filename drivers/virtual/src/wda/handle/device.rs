@@ -1,10 +1,13 @@
 //! The phone itself: buttons, lock, pasteboard, battery, location.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose};
 use serde_json::{Value, json};
 
 use super::{Done, Handler};
+use crate::app::{AppId, Permission};
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::route::recorded;
 use crate::world::{Display, Key, Theme};
@@ -44,12 +47,12 @@ impl Handler<'_> {
             (0x07, 0x4c) => Key::Delete,
             _ => Key::Other,
         };
-        self.world(|world, now| world.key(key, now));
+        self.world(|world| world.key(key));
     }
 
     pub(super) async fn light(&mut self, display: Display) {
         self.act().await;
-        self.world(|world, now| world.set_display(display, now));
+        self.world(|world| world.set_display(display));
     }
 
     pub(super) fn battery_info(&self) -> Value {
@@ -62,9 +65,9 @@ impl Handler<'_> {
     }
 
     pub(super) fn device_info(&self) -> Result<Value, WdaError> {
-        let dark = self.world(|world, _| world.theme() == Theme::Dark);
+        let dark = self.world(|world| world.theme() == Theme::Dark);
         let mut info = recorded("device_info")?;
-        info["uuid"] = super::uuid(u64::from(self.inner.ordinal), 0x5061_636b).into();
+        info["uuid"] = super::uuid(u64::from(self.device().ordinal()), 0x5061_636b).into();
         info["userInterfaceStyle"] = if dark { "dark" } else { "light" }.into();
         Ok(info)
     }
@@ -80,7 +83,7 @@ impl Handler<'_> {
                 ));
             }
         };
-        self.world(|world, now| world.set_theme(theme, now));
+        self.world(|world| world.set_theme(theme));
         Ok(())
     }
 
@@ -93,13 +96,13 @@ impl Handler<'_> {
             WdaError::invalid_argument("Cannot decode the pasteboard content from base64")
         })?;
         let text = String::from_utf8_lossy(&content);
-        self.world(|world, _| world.set_clipboard(&text));
+        self.world(|world| world.set_clipboard(&text));
         Ok(())
     }
 
     pub(super) fn get_pasteboard(&mut self) -> Result<Value, WdaError> {
         self.is_text()?;
-        let content = self.world(|world, _| world.clipboard().to_owned());
+        let content = self.world(|world| world.clipboard().to_owned());
         Ok(general_purpose::STANDARD.encode(content).into())
     }
 
@@ -129,8 +132,40 @@ impl Handler<'_> {
         self.state.location = Some(location);
         Ok(())
     }
+
+    /// Takes a permission from the app, which may ask for it again. Others than these no app has.
+    pub(super) fn reset_app_auth(&mut self) -> Done {
+        let missing = "The 'resource' argument must be set to a valid resource identifier (numeric value). See https://developer.apple.com/documentation/xctest/xcuiprotectedresource?language=objc";
+        let resource = self.arguments.number("resource");
+        let resource = resource.ok_or_else(|| WdaError::invalid_argument(missing))?;
+        // (`XCUIProtectedResource`)
+        let permission = match resource as i64 {
+            1 => Permission::Contacts,
+            4 => Permission::Photos,
+            5 => Permission::Microphone,
+            6 => Permission::Camera,
+            0x4000_0002 => Permission::Location,
+            _ => return Ok(()),
+        };
+        let app = AppId::from(self.active_app()?.bundle_id.as_str());
+        self.world(|world| world.set_permission(&app, permission, false));
+        Ok(())
+    }
+
+    /// Waits in vain: no virtual phone posts a notification.
+    pub(super) async fn expect_notification(&mut self) -> Done {
+        let missing = || WdaError::invalid_argument("Notification name argument must be provided");
+        let name = self.arguments.text("name").ok_or_else(missing)?;
+        let patience = self.arguments.number("timeout").unwrap_or(60.0);
+        let longest = super::MAX_WAIT_TIME.as_secs_f64();
+        let time = Duration::from_secs_f64(patience.clamp(0.0, longest));
+        self.device().sleep(time).await;
+        let message =
+            format!("Did not receive any expected {name} notifications within {patience}s");
+        Err(WdaError::new(ErrorKind::TIMEOUT, message))
+    }
 }
 
 fn unknown(text: &str) -> WdaError {
-    WdaError::described(ErrorKind::UnknownError, text)
+    WdaError::described(ErrorKind::UNKNOWN_ERROR, text)
 }

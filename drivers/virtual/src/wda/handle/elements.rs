@@ -50,7 +50,7 @@ impl Handler<'_> {
         let told = |name| self.arguments.text(name).unwrap_or("(null)");
         let (using, value) = (told("using"), told("value"));
         let message = format!("unable to find an element using '{using}', value '{value}'");
-        Err(WdaError::new(ErrorKind::NoSuchElement, message))
+        Err(WdaError::new(ErrorKind::NO_SUCH_ELEMENT, message))
     }
 
     pub(super) async fn attribute(&mut self, name: &str) -> Result<Value, WdaError> {
@@ -70,6 +70,7 @@ impl Handler<'_> {
         let mut without: Vec<String> = excluded.map(str::to_owned).collect();
         let text = match format.as_deref() {
             Some("json") => return Ok(source::json(&self.tree().await?, &without)),
+            Some("description") => source::description(&self.tree().await?),
             Some("xml") | None => {
                 let left_out = OPTIONAL
                     .iter()
@@ -81,7 +82,7 @@ impl Handler<'_> {
             }
             Some(format) => {
                 return Err(WdaError::invalid_argument(format!(
-                    "Unknown source format '{format}'. Only (xml, json) source formats are supported."
+                    "Unknown source format '{format}'. Only (xml, json, description) source formats are supported."
                 )));
             }
         };
@@ -100,7 +101,7 @@ impl Handler<'_> {
 
     pub(super) fn window_size(&mut self) -> Result<Value, WdaError> {
         self.active_app()?;
-        let (width, height) = self.world(|world, _| (world.width(), world.height()));
+        let (width, height) = self.world(|world| (world.width(), world.height()));
         Ok(json!({"width": source::number(width), "height": source::number(height)}))
     }
 

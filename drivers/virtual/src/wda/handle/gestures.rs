@@ -38,6 +38,25 @@ impl Handler<'_> {
         Ok(())
     }
 
+    pub(super) async fn tap_with_number_of_taps(&mut self) -> Done {
+        let number = |name| self.arguments.number(name);
+        match (number("numberOfTaps"), number("numberOfTouches")) {
+            (Some(_), Some(touches)) if touches > 1.0 => self.many_fingers().await,
+            (Some(taps), Some(_)) => self.tap(taps.clamp(0.0, 20.0) as u32).await,
+            _ => Err(WdaError::invalid_argument(
+                "Both 'numberOfTaps' and 'numberOfTouches' arguments must be provided",
+            )),
+        }
+    }
+
+    /// Several fingers at once: it takes its time, and no app here answers to it.
+    pub(super) async fn many_fingers(&mut self) -> Done {
+        self.target().await?;
+        self.act().await;
+        self.spend(SWIPE_TIME).await;
+        Ok(())
+    }
+
     pub(super) async fn touch_and_hold(&mut self) -> Done {
         let hold = self.seconds("duration");
         if let Some(point) = self.point().await? {
@@ -88,7 +107,7 @@ impl Handler<'_> {
             .iter()
             .any(|name| self.arguments.get(name).is_some());
         let (middle, w, h) = if from_point {
-            let (w, h) = self.world(|world, _| (world.width(), world.height()));
+            let (w, h) = self.world(|world| (world.width(), world.height()));
             (self.point().await?, w, h)
         } else {
             let (tree, at) = self.target().await?;
@@ -115,7 +134,7 @@ impl Handler<'_> {
             };
             let Some(&last) = find(&tree, at, using, wanted)?.last() else {
                 let message = format!("'{wanted}' {what} didn't match any elements");
-                return Err(WdaError::new(ErrorKind::NoSuchElement, message));
+                return Err(WdaError::new(ErrorKind::NO_SUCH_ELEMENT, message));
             };
             return self.bring_into_view(&tree, last).await;
         }
@@ -150,7 +169,7 @@ impl Handler<'_> {
         let shown = element.is_some_and(|element| element.flags.visible);
         let scrolled = || {
             let node = element.and_then(|element| element.node)?;
-            self.world(|world, now| world.scroll_into_view(node, now));
+            self.world(|world| world.scroll_into_view(node));
             let snapshot = self.device().snapshot();
             snapshot.find(node).map(|(_, node)| node.is_visible())
         };

@@ -19,7 +19,7 @@ impl Handler<'_> {
     pub(super) fn active_app(&mut self) -> Result<AppFacts, WdaError> {
         let respects_alerts = self.state.settings.flag("respectSystemAlerts");
         let tested = self.session().and_then(|session| session.tested.clone());
-        self.world(|world, _| {
+        self.world(|world| {
             let state = |id: &str| world.app_state(&AppId::from(id));
             if let Some(TestedApp {
                 bundle_id,
@@ -94,7 +94,7 @@ impl Handler<'_> {
         }
         let deadline = self.device().now() + self.state.settings.seconds(setting);
         self.device()
-            .wait_for(deadline, |world, now| world.quiet_since(now))
+            .wait_for(deadline, |world| world.quiet_since())
             .await;
     }
 
@@ -108,13 +108,13 @@ impl Handler<'_> {
         let handed_out = self.session().and_then(|session| session.elements.get(uid));
         let Some(ElementHandle { pid, key }) = handed_out else {
             return Err(WdaError::new(
-                ErrorKind::StaleElementReference,
+                ErrorKind::STALE_ELEMENT_REFERENCE,
                 format!(
                     "The element identified by \"{uid}\" is either not present or it has expired from the internal cache. Try to find it again"
                 ),
             ));
         };
-        let app = self.world(|world, _| {
+        let app = self.world(|world| {
             let front = facts(world, world.front().as_str());
             [front, facts(world, SPRINGBOARD)]
                 .into_iter()
@@ -132,7 +132,7 @@ impl Handler<'_> {
         let message = format!(
             "The previously found element \"{uid}\" is not present in the current view anymore. Make sure the application UI has the expected state"
         );
-        Err(WdaError::new(ErrorKind::StaleElementReference, message))
+        Err(WdaError::new(ErrorKind::STALE_ELEMENT_REFERENCE, message))
     }
 
     /// The element of the path, or the active app when it names none.
@@ -165,7 +165,7 @@ impl Handler<'_> {
             return Some(element.frame.centre());
         };
         if !element.flags.visible {
-            self.world(|world, now| world.scroll_into_view(key, now));
+            self.world(|world| world.scroll_into_view(key));
         }
         let windows = self.device().snapshot().windows;
         let (at, node) = windows.iter().enumerate().find_map(|(at, window)| {

@@ -5,20 +5,19 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{Done, Handler};
-use crate::paint::PaintError;
+use crate::paint::{PaintError, encode};
 use crate::wda::error::{ErrorKind, WdaError};
-use crate::wda::picture;
 use crate::wda::source::number;
 use crate::world::Rotation;
 
 impl Handler<'_> {
     pub(super) fn screen(&self) -> Value {
         let shape = self.device().shape();
-        let (width, height) = self.world(|world, _| (world.width(), world.height()));
+        let (width, height) = self.world(|world| (world.width(), world.height()));
         json!({
             "screenSize": {"width": number(width), "height": number(height)},
             "statusBarSize": {"width": number(width), "height": number(shape.status_bar)},
-            "scale": number(shape.scale),
+            "scale": number(shape.screen.scale),
         })
     }
 
@@ -32,11 +31,12 @@ impl Handler<'_> {
         let (tree, at) = self.element().await?;
         self.device().takes(self.device().latency().screencap).await;
         let canvas = self.device().pixels().await.map_err(no_picture)?;
-        let (frame, scale) = (tree.frame(at), self.device().shape().scale);
-        let cut = tokio::task::spawn_blocking(move || picture::cut(&canvas, frame, scale)).await;
+        let frame = tree.frame(at);
+        let cut = move || encode(&canvas.cut(&frame)?).ok();
+        let cut = tokio::task::spawn_blocking(cut).await;
         let png = cut.ok().flatten().ok_or_else(|| {
             WdaError::new(
-                ErrorKind::UnableToCaptureScreen,
+                ErrorKind::UNABLE_TO_CAPTURE_SCREEN,
                 "Cannot take a screenshot of an element without a visible part",
             )
         })?;
@@ -45,7 +45,7 @@ impl Handler<'_> {
 
     pub(super) fn orientation(&self) -> Value {
         // WebDriver knows two ways to hold a phone.
-        let lies = self.world(|world, _| world.rotation().is_landscape());
+        let lies = self.world(|world| world.rotation().is_landscape());
         if lies { "LANDSCAPE" } else { "PORTRAIT" }.into()
     }
 
@@ -58,12 +58,43 @@ impl Handler<'_> {
             // Apps on phones do not follow on their head.
             _ => return Err(WdaError::unknown("Unable To Rotate Device")),
         };
-        self.world(|world, now| world.rotate(rotation, now));
+        self.world(|world| world.rotate(rotation));
+        Ok(())
+    }
+
+    /// In degrees, counted against the way Android counts.
+    pub(super) fn rotation(&self) -> Value {
+        let turns = self.world(|world| world.rotation()).number();
+        json!({"x": 0, "y": 0, "z": (4 - u32::from(turns)) % 4 * 90})
+    }
+
+    pub(super) fn set_rotation(&mut self) -> Done {
+        let number = |name| self.arguments.number(name);
+        let (Some(x), Some(y), Some(z)) = (number("x"), number("y"), number("z")) else {
+            return Err(WdaError::invalid_argument(
+                "x, y and z arguments must exist in the request body",
+            ));
+        };
+        let rotation = match (x, y, z as i64) {
+            (0.0, 0.0, 0) => Rotation::Upright,
+            (0.0, 0.0, 90) => Rotation::Right,
+            (0.0, 0.0, 270) => Rotation::Left,
+            (0.0, 0.0, 180) => {
+                return Err(WdaError::invalid_state(
+                    "The current rotation cannot be set. Make sure the application supports it",
+                ));
+            }
+            _ => {
+                let message = format!("{{x = {x}; y = {y}; z = {z};}} rotation is not supported");
+                return Err(WdaError::invalid_argument(message));
+            }
+        };
+        self.world(|world| world.rotate(rotation));
         Ok(())
     }
 
     pub(super) fn device_orientation(&self) -> Value {
-        let way = match self.world(|world, _| world.rotation()) {
+        let way = match self.world(|world| world.rotation()) {
             Rotation::Upright => "Portrait",
             Rotation::UpsideDown => "PortraitUpsideDown",
             Rotation::Left => "LandscapeLeft",
@@ -74,5 +105,5 @@ impl Handler<'_> {
 }
 
 fn no_picture(error: PaintError) -> WdaError {
-    WdaError::new(ErrorKind::UnableToCaptureScreen, error.to_string())
+    WdaError::new(ErrorKind::UNABLE_TO_CAPTURE_SCREEN, error.to_string())
 }

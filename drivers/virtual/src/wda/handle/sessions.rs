@@ -51,7 +51,7 @@ impl Handler<'_> {
         let on = |key: &str| capabilities.get(key).is_none_or(truthy);
         let clears = capabilities.get(CLEAR_APP_DATA).is_some_and(truthy)
             && (capabilities.get("bundleId").and_then(Value::as_str))
-                .is_some_and(|id| self.world(|world, now| world.clear(&id.into(), now)));
+                .is_some_and(|id| self.world(|world| world.clear(&id.into())));
         let tested = self.start_tested(&capabilities).await?;
         self.state.session = Some(Session {
             id: SessionId::rolled(self.device()),
@@ -169,7 +169,7 @@ pub(crate) fn uuid(high: u64, low: u64) -> String {
 }
 
 fn not_created(message: &str) -> WdaError {
-    WdaError::new(ErrorKind::SessionNotCreated, message)
+    WdaError::new(ErrorKind::SESSION_NOT_CREATED, message)
 }
 
 fn not_opened(url: &str, app: &str, error: &str) -> WdaError {
@@ -247,7 +247,7 @@ mod tests {
         for capabilities in [twice, prefixed] {
             assert_eq!(
                 merged(capabilities).unwrap_err().kind,
-                ErrorKind::SessionNotCreated
+                ErrorKind::SESSION_NOT_CREATED
             );
         }
     }

@@ -29,7 +29,8 @@ impl Handler<'_> {
         if !inside.into_iter().any(|inner| inner.flags.keyboard_focus) {
             self.tap_element(&tree, at).await;
         }
-        self.type_text(&text, ErrorKind::InvalidElementState).await
+        self.type_text(&text, ErrorKind::INVALID_ELEMENT_STATE)
+            .await
     }
 
     pub(super) async fn clear(&mut self) -> Done {
@@ -52,11 +53,11 @@ impl Handler<'_> {
         }
         self.act().await;
         let emptied = element.node.is_some_and(|node| {
-            self.world(|world, now| world.keyboard_shown() && world.set_text(node, "", now))
+            self.world(|world| world.keyboard_shown() && world.set_text(node, ""))
         });
         emptied
             .then_some(())
-            .ok_or_else(|| no_keyboard(ErrorKind::InvalidElementState))
+            .ok_or_else(|| no_keyboard(ErrorKind::INVALID_ELEMENT_STATE))
     }
 
     pub(super) async fn keys(&mut self) -> Done {
@@ -65,11 +66,12 @@ impl Handler<'_> {
             Some(_) => return Err(unrecognized("componentsJoinedByString:")),
             None => String::new(),
         };
-        self.type_text(&text, ErrorKind::InvalidElementState).await
+        self.type_text(&text, ErrorKind::INVALID_ELEMENT_STATE)
+            .await
     }
 
     pub(super) async fn dismiss_keyboard(&mut self) -> Done {
-        let shown = |handler: &Self| handler.world(|world, _| world.keyboard_shown());
+        let shown = |handler: &Self| handler.world(|world| world.keyboard_shown());
         if !shown(self) {
             return Ok(());
         }
@@ -96,7 +98,7 @@ impl Handler<'_> {
             return Ok(());
         }
         Err(WdaError::described(
-            ErrorKind::InvalidElementState,
+            ErrorKind::INVALID_ELEMENT_STATE,
             "Did not know how to dismiss the keyboard. Try to dismiss it in the way supported by your application under test.",
         ))
     }
@@ -119,14 +121,13 @@ impl Handler<'_> {
                 self.device().sleep(time.0).await;
             }
         }
-        let typed = faults.contains(&Fault::Swallow)
-            || self.world(|world, now| press_keys(world, now, text));
+        let typed = faults.contains(&Fault::Swallow) || self.world(|world| press_keys(world, text));
         typed.then_some(()).ok_or_else(|| no_keyboard(failure))
     }
 }
 
 /// Types letter by letter; control characters are keys. False when nobody listens.
-fn press_keys(world: &mut World, now: Duration, text: &str) -> bool {
+fn press_keys(world: &mut World, text: &str) -> bool {
     if !world.keyboard_shown() {
         return false;
     }
@@ -134,7 +135,7 @@ fn press_keys(world: &mut World, now: Duration, text: &str) -> bool {
     let mut heard = true;
     let flush = |world: &mut World, letters: &mut String| {
         let typed = std::mem::take(letters);
-        typed.is_empty() || world.type_text(&typed, now)
+        typed.is_empty() || world.type_text(&typed)
     };
     for letter in text.chars() {
         let key = match letter {
@@ -151,7 +152,7 @@ fn press_keys(world: &mut World, now: Duration, text: &str) -> bool {
             }
         };
         heard &= flush(world, &mut letters);
-        world.key(key, now);
+        world.key(key);
     }
     flush(world, &mut letters) && heard
 }

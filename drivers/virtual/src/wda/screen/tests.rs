@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::*;
 use crate::app::App;
@@ -30,14 +29,12 @@ dialogs:
 fn world() -> World {
     let app = App::parse(APP, "app.yaml").unwrap();
     let mut world = World::new(WorldOptions {
-        shape: &shape::IOS[0],
+        shape: shape::models(shape::Platform::Ios).next().expect("a model"),
         catalog: Arc::new(Catalog::new([app]).unwrap()),
         latency: Arc::new(Latency::fast()),
         seed: 1,
     });
-    world
-        .launch(&"com.example.a".into(), Duration::ZERO)
-        .unwrap();
+    world.launch(&"com.example.a".into()).unwrap();
     world
 }
 
@@ -47,7 +44,7 @@ fn see(world: &mut World, bundle_id: &str) -> ElementTree {
         name: "A".to_owned(),
         pid: 1,
     };
-    observe(&world.snapshot(Duration::ZERO), &app, 59.0, 50)
+    observe(&world.snapshot(), &app, 59.0, 50)
 }
 
 fn element<'t>(tree: &'t ElementTree, name: &str) -> (usize, &'t Element) {
@@ -61,7 +58,7 @@ fn element<'t>(tree: &'t ElementTree, name: &str) -> (usize, &'t Element) {
 fn tap(world: &mut World, name: &str) {
     let tree = see(world, "com.example.a");
     let at = element(&tree, name).1.frame.centre();
-    world.gesture(crate::world::Gesture::Tap(at), Duration::ZERO);
+    world.gesture(crate::world::Gesture::Tap(at));
 }
 
 #[test]
@@ -150,7 +147,7 @@ fn an_alert_lies_over_what_is_below_it() {
 #[test]
 fn the_home_screen_has_icons_and_a_status_bar() {
     let mut world = world();
-    world.home(Duration::ZERO);
+    world.home();
     let tree = see(&mut world, SPRINGBOARD);
     assert_eq!(element(&tree, "A").1.kind, ElementType::APPLICATION);
     assert_eq!(element(&tree, "Settings").1.kind, ElementType::ICON);
@@ -173,7 +170,7 @@ fn trees_end_at_the_depth_that_is_asked_for() {
         name: "A".to_owned(),
         pid: 1,
     };
-    let snapshot = world.snapshot(Duration::ZERO);
+    let snapshot = world.snapshot();
     let levels = |depth| {
         let tree = observe(&snapshot, &app, 59.0, depth);
         tree.iter()

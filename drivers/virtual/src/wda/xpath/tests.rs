@@ -57,7 +57,7 @@ fn expressions_find_what_libxml2_finds() {
 fn there_are_no_namespaces() {
     for expression in ["//foo:bar", "//a:*", "//*[x:y()]"] {
         assert!(
-            find(expression).unwrap_err().kind == ErrorKind::InvalidSelector,
+            find(expression).unwrap_err().kind == ErrorKind::INVALID_SELECTOR,
             "{expression}"
         );
     }
@@ -77,7 +77,7 @@ fn an_element_is_a_document_of_its_own() {
 #[test]
 fn attributes_are_no_elements() {
     let error = find("//@name[.='buy']").unwrap_err();
-    assert_eq!(error.kind, ErrorKind::UnknownError);
+    assert_eq!(error.kind, ErrorKind::UNKNOWN_ERROR);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn what_is_no_expression_is_refused() {
     ] {
         let error = find(expression).unwrap_err();
         assert!(
-            error.kind == ErrorKind::InvalidSelector,
+            error.kind == ErrorKind::INVALID_SELECTOR,
             "{expression}: {error}"
         );
     }
@@ -118,7 +118,7 @@ fn expressions_that_would_exhaust_the_stack_are_refused_or_answered() {
 #[test]
 fn expressions_that_would_take_for_ever_are_given_up() {
     let nested = "//*[//*[//*[//*[//*[//*[//*[//*[//*[@name='no']]]]]]]]]";
-    assert_eq!(find(nested).unwrap_err().kind, ErrorKind::Timeout);
+    assert_eq!(find(nested).unwrap_err().kind, ErrorKind::TIMEOUT);
 }
 
 proptest! {
