@@ -100,7 +100,8 @@ pub(crate) struct Host {
     pub(crate) traffic: Arc<Traffic>,
     dead: CancellationToken,
     stop: CancellationToken,
-    watcher: tokio::sync::Mutex<Option<tokio::task::JoinHandle<()>>>,
+    /// Cancelled once its process and its browsers are gone.
+    gone: CancellationToken,
     _reader: AbortOnDropHandle<()>,
     _stderr: AbortOnDropHandle<()>,
 }
@@ -153,7 +154,15 @@ impl Host {
             }
         }));
         let stop = CancellationToken::new();
-        let watcher = tokio::spawn(watch(child, browsers, stop.clone(), dead.clone()));
+        let gone = CancellationToken::new();
+        let (watching, is_gone) = (
+            watch(child, browsers, stop.clone(), dead.clone()),
+            gone.clone().drop_guard(),
+        );
+        tokio::spawn(async move {
+            watching.await;
+            drop(is_gone);
+        });
 
         let handshake = async {
             let root = connection.initialize_playwright().await?;
@@ -169,7 +178,7 @@ impl Host {
             traffic,
             dead,
             stop,
-            watcher: tokio::sync::Mutex::new(Some(watcher)),
+            gone,
             _reader: reader,
             _stderr: stderr,
         }))
@@ -188,9 +197,7 @@ impl Host {
     pub(crate) async fn shutdown(&self) {
         self.connection.close_writer();
         self.stop.cancel();
-        if let Some(watcher) = self.watcher.lock().await.take() {
-            let _ = watcher.await;
-        }
+        self.gone.cancelled().await;
     }
 }
 

@@ -11,7 +11,6 @@ use packtrain_compare::answer::Comparison;
 use packtrain_model::Entry;
 use packtrain_record::JournalReader;
 use packtrain_report::{HtmlOptions, RunView, html, html_data};
-use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -32,9 +31,7 @@ const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// A run that goes on.
 pub(crate) struct Followed {
     folder: PathBuf,
-    kept: Mutex<Kept>,
-    /// How many events there were.
-    news: watch::Sender<u64>,
+    kept: watch::Sender<Kept>,
     shown: Arc<tokio::sync::Mutex<Option<Moment>>>,
     /// What is shown for good.
     last: OnceLock<String>,
@@ -47,6 +44,8 @@ pub(crate) struct Followed {
 
 #[derive(Default)]
 struct Kept {
+    /// How many events there were.
+    news: u64,
     entries: Vec<Arc<Entry>>,
     bytes: usize,
     /// Whether only the journal has all of it.
@@ -79,8 +78,7 @@ impl Followed {
     pub(super) fn new(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
-            kept: Mutex::default(),
-            news: watch::Sender::new(0),
+            kept: watch::Sender::default(),
             shown: Arc::default(),
             last: OnceLock::new(),
             ended: CancellationToken::new(),
@@ -95,8 +93,7 @@ impl Followed {
 
     /// Keeps an event, which has so many bytes in the journal.
     pub(crate) fn keep(&self, entry: &Entry, bytes: usize) {
-        {
-            let mut kept = self.kept.lock();
+        self.kept.send_modify(|kept| {
             kept.bytes = kept.bytes.saturating_add(bytes);
             if kept.bytes > MOST_KEPT {
                 kept.forget();
@@ -104,14 +101,17 @@ impl Followed {
             if !kept.is_in_journal {
                 kept.entries.push(Arc::new(entry.clone()));
             }
-        }
-        self.news.send_modify(|news| *news += 1);
+            kept.news += 1;
+        });
     }
 
     /// Reads the journal from now on, because some events did not come.
     pub(crate) fn lean_on_journal(&self) {
-        let mut kept = self.kept.lock();
-        kept.forget();
+        self.kept.send_if_modified(|kept| {
+            kept.forget();
+            // There is no news for those who watch.
+            false
+        });
     }
 
     /// Shows this for good, or, when there is nothing, what there is. Only the first time counts.
@@ -158,14 +158,14 @@ impl Followed {
     ) -> impl Stream<Item = Result<Event, axum::Error>> + Send + use<> {
         struct Listener {
             run: Arc<Followed>,
-            news: watch::Receiver<u64>,
+            news: watch::Receiver<Kept>,
             is_new: bool,
             is_told: bool,
             _watches: TaskTrackerToken,
         }
         let listener = Listener {
             run: Arc::clone(self),
-            news: self.news.subscribe(),
+            news: self.kept.subscribe(),
             is_new: true,
             is_told: false,
             _watches: self.watchers.token(),
@@ -190,7 +190,7 @@ impl Followed {
                     Some((Ok(last), listener))
                 }
                 () = more => {
-                    let news = listener.news.borrow_and_update().to_string();
+                    let news = listener.news.borrow_and_update().news.to_string();
                     Some((Ok(Event::default().data(news)), listener))
                 }
             }
@@ -203,7 +203,7 @@ impl Followed {
         show: impl FnOnce(&Moment, &Path) -> Result<String, NotShown> + Send + 'static,
     ) -> Result<String, NotShown> {
         let shown = Arc::clone(&self.shown).lock_owned().await;
-        let news = *self.news.borrow();
+        let news = self.kept.borrow().news;
         let is_old = |moment: &&Moment| moment.news != news;
         if let Some(old) = shown.as_ref().filter(is_old) {
             tokio::time::sleep_until(old.next).await;
@@ -213,7 +213,7 @@ impl Followed {
         let making = tokio::task::spawn_blocking(move || {
             let mut shown = shown;
             let moment = match shown.take() {
-                Some(moment) if moment.news == *run.news.borrow() => moment,
+                Some(moment) if moment.news == run.kept.borrow().news => moment,
                 Some(_) | None => run.moment()?,
             };
             show(shown.insert(moment), &run.folder)
@@ -223,7 +223,7 @@ impl Followed {
 
     fn moment(&self) -> Result<Moment, NotShown> {
         let begun = Instant::now();
-        let news = *self.news.borrow();
+        let news = self.kept.borrow().news;
         let view = self.view()?;
         let files = &mut |path: &str| run_files::file(&self.folder, path);
         let comparison = packtrain_report::comparison::compare(&view, files);
@@ -241,7 +241,7 @@ impl Followed {
 
     fn view(&self) -> Result<RunView, NotShown> {
         let entries = {
-            let kept = self.kept.lock();
+            let kept = self.kept.borrow();
             (!kept.is_in_journal).then(|| kept.entries.clone())
         };
         match entries {
