@@ -131,10 +131,7 @@ impl Interrupts {
         if !next() {
             return;
         }
-        let last_act = {
-            let mut end = self.end.lock();
-            end.last_act.take()
-        };
+        let last_act = self.end.lock().last_act.take();
         if let Some(act) = last_act {
             // It is not joined: it ends the program.
             let quitting = std::thread::Builder::new().name("quitting".to_owned());

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use packtrain_drivers::selector::contains_plain;
 use packtrain_drivers::{DeviceEvent, DriverError, EventSink, Observation, WantedDownload};
+use parking_lot::Mutex;
 use playwright_rs::protocol::Download;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -25,17 +26,12 @@ const MAX_READ: u64 = 64 << 20;
 pub(crate) struct Downloads {
     /// Where they go; without a folder they are discarded.
     folder: Option<PathBuf>,
-    state: watch::Sender<State>,
-    events: EventSink,
-}
-
-#[derive(Default)]
-struct State {
     /// Names in use, in lower case: some file systems tell no case apart.
-    names: HashSet<String>,
-    under_way: usize,
+    names: Mutex<HashSet<String>>,
+    under_way: watch::Sender<usize>,
     /// Those that are complete or have failed.
-    ended: Vec<EndedDownload>,
+    ended: watch::Sender<Vec<EndedDownload>>,
+    events: EventSink,
 }
 
 /// A download that is complete, and where, or does not count, and why.
@@ -49,14 +45,16 @@ impl Downloads {
     pub(crate) fn new(folder: Option<PathBuf>, events: EventSink) -> Self {
         Self {
             folder,
-            state: watch::Sender::default(),
+            names: Mutex::default(),
+            under_way: watch::Sender::new(0),
+            ended: watch::Sender::default(),
             events,
         }
     }
 
     /// Waits for a download to be complete, and reports it.
     pub(crate) async fn keep(&self, download: Download) {
-        self.state.send_modify(|state| state.under_way += 1);
+        self.under_way.send_modify(|count| *count += 1);
         let file = safe_name(download.suggested_filename());
         let saved = match &self.folder {
             Some(folder) => {
@@ -75,22 +73,18 @@ impl Downloads {
             Ok(path) => (path.clone().and_then(|(_, kept)| kept), None),
             Err(error) => (None, Some(error.clone())),
         };
-        let content = saved
-            .and_then(|path| path.ok_or_else(|| "it was not kept".to_owned()))
-            .map(|(path, _)| path)
-            .map_err(|error| format!("failed: {error}"));
-        let ended = EndedDownload {
-            file: file.clone(),
-            content,
-        };
-        self.state.send_modify(|state| {
-            if state.ended.len() < MAX_ENDED {
-                state.ended.push(ended);
-            }
-        });
+        if self.ended.borrow().len() < MAX_ENDED {
+            let content = saved
+                .and_then(|path| path.ok_or_else(|| "it was not kept".to_owned()))
+                .map(|(path, _)| path)
+                .map_err(|error| format!("failed: {error}"));
+            let file = file.clone();
+            self.ended
+                .send_modify(|ended| ended.push(EndedDownload { file, content }));
+        }
         self.events
             .report(DeviceEvent::Downloaded { file, path, error });
-        self.state.send_modify(|state| state.under_way -= 1);
+        self.under_way.send_modify(|count| *count -= 1);
     }
 
     /// Waits for a download that is as wanted and was not asserted before; answers its name and size.
@@ -111,10 +105,10 @@ impl Downloads {
                     .is_none_or(|pattern| pattern.is_match(file))
         };
         let end = Instant::now() + limit;
-        let mut changes = self.state.subscribe();
+        let mut ended = self.ended.subscribe();
         let (mut seen, mut log) = (0, Vec::new());
         loop {
-            let all = changes.borrow_and_update().ended.clone();
+            let all = ended.borrow_and_update().clone();
             let old = std::mem::replace(&mut seen, all.len());
             for (at, EndedDownload { file, content }) in all.into_iter().enumerate().skip(old) {
                 let lack = match content {
@@ -123,8 +117,7 @@ impl Downloads {
                     Ok(path) => match lack(wanted, &path).await {
                         Ok(bytes) => {
                             let asserted = Err("asserted before".to_owned());
-                            self.state
-                                .send_modify(|state| state.ended[at].content = asserted);
+                            self.ended.send_modify(|ended| ended[at].content = asserted);
                             return Ok(Observation::Text(format!("{file}, {bytes} bytes")));
                         }
                         Err(lack) => Some(lack),
@@ -132,10 +125,7 @@ impl Downloads {
                 };
                 log.extend(lack.map(|lack| format!("{file}: {lack}")));
             }
-            if tokio::time::timeout_at(end, changes.changed())
-                .await
-                .is_err()
-            {
+            if tokio::time::timeout_at(end, ended.changed()).await.is_err() {
                 let what = format!(
                     "none of {seen} downloads is as expected after {:.1} s{}{}",
                     limit.as_secs_f64(),
@@ -149,8 +139,8 @@ impl Downloads {
 
     /// Waits until all are reported, or for `limit`.
     pub(crate) async fn reported(&self, limit: Duration) {
-        let mut changes = self.state.subscribe();
-        let none = changes.wait_for(|state| state.under_way == 0);
+        let mut under_way = self.under_way.subscribe();
+        let none = under_way.wait_for(|count| *count == 0);
         if tokio::time::timeout(limit, none).await.is_err() {
             tracing::debug!("downloads that did not end in time are given up");
         }
@@ -158,17 +148,16 @@ impl Downloads {
 
     /// A name that no other download of the session has: `report.txt`, `report (2).txt`.
     fn reserve(&self, name: &str) -> String {
+        let mut names = self.names.lock();
         let (stem, extension) = match name.rfind('.') {
             Some(at) if at > 0 => name.split_at(at),
             _ => (name, ""),
         };
         let numbered = (2..).map(|n: u32| format!("{stem} ({n}){extension}"));
-        let mut candidates = std::iter::once(name.to_owned()).chain(numbered);
-        let mut reserved = None;
-        self.state.send_modify(|state| {
-            reserved = candidates.find(|name| state.names.insert(name.to_lowercase()));
-        });
-        reserved.unwrap_or_default()
+        std::iter::once(name.to_owned())
+            .chain(numbered)
+            .find(|candidate| names.insert(candidate.to_lowercase()))
+            .unwrap_or_default()
     }
 }
 

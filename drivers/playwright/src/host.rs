@@ -12,7 +12,7 @@ use playwright_rs::server::transport::PipeTransport;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::calls;
@@ -155,14 +155,8 @@ impl Host {
         }));
         let stop = CancellationToken::new();
         let gone = CancellationToken::new();
-        let (watching, is_gone) = (
-            watch(child, browsers, stop.clone(), dead.clone()),
-            gone.clone().drop_guard(),
-        );
-        tokio::spawn(async move {
-            watching.await;
-            drop(is_gone);
-        });
+        let is_gone = gone.clone().drop_guard();
+        tokio::spawn(watch(child, browsers, stop.clone(), dead.clone(), is_gone));
 
         let handshake = async {
             let root = connection.initialize_playwright().await?;
@@ -207,6 +201,7 @@ async fn watch(
     browsers: Descendants,
     stop: CancellationToken,
     dead: CancellationToken,
+    _is_gone: DropGuard,
 ) {
     let ended = tokio::select! {
         status = child.wait() => Some(status),

@@ -100,18 +100,14 @@ impl Toolbox {
 
     /// Whether the files are what they were, but for what the sources write themselves. Blocks.
     pub(crate) fn is_current(&self) -> bool {
-        let mut made_of = self.made_of.lock();
-        made_of.is_current(!self.starting.is_empty())
+        let is_starting = !self.starting.is_empty();
+        self.made_of.lock().is_current(is_starting)
     }
 
     /// Knows what the sources of another write.
     pub(crate) fn inherit(&self, other: &Self) {
-        let writes = {
-            let mut made_of = other.made_of.lock();
-            mem::take(&mut made_of.writes)
-        };
-        let mut made_of = self.made_of.lock();
-        made_of.writes = writes;
+        let writes = mem::take(&mut other.made_of.lock().writes);
+        self.made_of.lock().writes = writes;
     }
 
     /// All tools; the sources are started when this is asked for the first time.
@@ -133,10 +129,7 @@ impl Toolbox {
             }
             // Before anybody is answered: what is different now they have written while they started.
             let made_of = Arc::clone(&self.made_of);
-            let looking = tokio::task::spawn_blocking(move || {
-                let mut made_of = made_of.lock();
-                made_of.is_current(true)
-            });
+            let looking = tokio::task::spawn_blocking(move || made_of.lock().is_current(true));
             // What is not explained is left to the next caller.
             let _ = looking.await;
             started
