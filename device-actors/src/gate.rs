@@ -18,18 +18,19 @@ pub(crate) struct Gate {
     closed: CancellationToken,
     /// How long it may lie unused before it is taken over.
     idle: Duration,
-    usage: Mutex<Usage>,
-    events: Mutex<Events>,
+    state: Mutex<GateState>,
     /// What the driver died of.
     died: OnceLock<DriverError>,
 }
 
-/// Whether the lease is in use, and until when it was.
 #[derive(Debug)]
-struct Usage {
-    /// Calls and commands under way.
+struct GateState {
+    /// Calls and commands under way, and when the last was.
     under_way: usize,
     last: Instant,
+    /// The device's stream while the session lasts, and what was left in it when it ended.
+    stream: Option<EventStream>,
+    rest: Vec<DeviceEvent>,
 }
 
 /// A use of a lease that is under way: as long as it lives the lease is not taken over.
@@ -39,24 +40,17 @@ pub struct LeaseUse(Arc<Gate>);
 
 impl LeaseUse {
     pub(crate) fn begin(gate: &Arc<Gate>) -> Self {
-        gate.usage.lock().under_way += 1;
+        gate.state.lock().under_way += 1;
         Self(Arc::clone(gate))
     }
 }
 
 impl Drop for LeaseUse {
     fn drop(&mut self) {
-        let mut usage = self.0.usage.lock();
-        usage.under_way -= 1;
-        usage.last = Instant::now();
+        let mut state = self.0.state.lock();
+        state.under_way -= 1;
+        state.last = Instant::now();
     }
-}
-
-/// The device's stream while the session lasts, and what was left in it when it ended.
-#[derive(Debug, Default)]
-struct Events {
-    stream: Option<EventStream>,
-    rest: Vec<DeviceEvent>,
 }
 
 impl Gate {
@@ -65,11 +59,12 @@ impl Gate {
             token,
             closed: CancellationToken::new(),
             idle,
-            usage: Mutex::new(Usage {
+            state: Mutex::new(GateState {
                 under_way: 0,
                 last: Instant::now(),
+                stream: None,
+                rest: Vec::new(),
             }),
-            events: Mutex::default(),
             died: OnceLock::new(),
         }
     }
@@ -102,9 +97,9 @@ impl Gate {
 
     /// When the lease may be taken over, if it is not used until then.
     pub(crate) fn idle_at(&self) -> Instant {
-        let usage = self.usage.lock();
-        let last = match usage.under_way {
-            0 => usage.last,
+        let state = self.state.lock();
+        let last = match state.under_way {
+            0 => state.last,
             _ => Instant::now(),
         };
         last + self.idle
@@ -113,22 +108,22 @@ impl Gate {
     /// From now on events are this grant's. What happened before belongs to no grant.
     pub(crate) fn attach(&self, mut stream: EventStream) {
         stream.drain();
-        self.events.lock().stream = Some(stream);
+        self.state.lock().stream = Some(stream);
     }
 
     /// From now on events are not this grant's; what is there stays.
     pub(crate) fn detach(&self) -> Option<EventStream> {
-        let mut events = self.events.lock();
-        let mut stream = events.stream.take()?;
-        events.rest.extend(stream.drain());
+        let mut state = self.state.lock();
+        let mut stream = state.stream.take()?;
+        state.rest.extend(stream.drain());
         Some(stream)
     }
 
     pub(crate) fn drain_events(&self) -> Vec<DeviceEvent> {
-        let mut events = self.events.lock();
-        match &mut events.stream {
+        let mut state = self.state.lock();
+        match &mut state.stream {
             Some(stream) => stream.drain(),
-            None => std::mem::take(&mut events.rest),
+            None => std::mem::take(&mut state.rest),
         }
     }
 }

@@ -38,9 +38,15 @@ fn is_hanging_up_ignored() -> bool {
 #[derive(Clone)]
 pub struct Interrupts {
     first: CancellationToken,
-    last_act: Arc<Mutex<Option<LastAct>>>,
+    end: Arc<Mutex<End>>,
+}
+
+/// How the program ends when it is told to at once.
+#[derive(Default)]
+struct End {
+    last_act: Option<LastAct>,
     /// The exit code that nothing may hide any more.
-    known: Arc<Mutex<Exit>>,
+    known: Exit,
 }
 
 impl Interrupts {
@@ -51,8 +57,7 @@ impl Interrupts {
     pub fn listen() -> Result<Self, CliError> {
         let interrupts = Self {
             first: CancellationToken::new(),
-            last_act: Arc::default(),
-            known: Arc::default(),
+            end: Arc::default(),
         };
         let listening = interrupts.clone();
         let start = || -> io::Result<()> {
@@ -107,13 +112,12 @@ impl Interrupts {
 
     /// What the second signal does before the program ends, as far as it is done in time.
     pub fn before_quitting(&self, act: impl FnOnce() -> Exit + Send + 'static) {
-        let mut last_act = self.last_act.lock();
-        *last_act = Some(Box::new(act));
+        self.end.lock().last_act = Some(Box::new(act));
     }
 
     /// Whatever signals come from now on, the program ends with this, or with what takes precedence.
     pub fn known(&self, exit: Exit) {
-        *self.known.lock() = exit;
+        self.end.lock().known = exit;
     }
 
     fn count(self, mut signals: UnixStream) {
@@ -125,8 +129,8 @@ impl Interrupts {
         if !next() {
             return;
         }
-        let mut last_act = self.last_act.lock();
-        if let Some(act) = last_act.take() {
+        let last_act = self.end.lock().last_act.take();
+        if let Some(act) = last_act {
             // It is not joined: it ends the program.
             let quitting = std::thread::Builder::new().name("quitting".to_owned());
             let interrupts = self.clone();
@@ -143,7 +147,7 @@ impl Interrupts {
 
     /// Ends the program and everything that it started.
     fn quit(&self, exit: Exit) -> ! {
-        let known = *self.known.lock();
+        let known = self.end.lock().known;
         kill_descendants();
         #[expect(
             clippy::disallowed_methods,

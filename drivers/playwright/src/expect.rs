@@ -209,13 +209,16 @@ pub(crate) async fn request(
     not_blank("eventName", name)?;
     let limit = ctx.remaining_up_to(limit);
     let end = Instant::now() + limit;
-    let mut count = session.tabs.requests.watch();
+    let mut requests = session.tabs.requests.watch();
     loop {
-        let seen = *count.borrow_and_update();
+        let seen = requests.borrow_and_update().count;
         if session.tabs.requests.mentions(name) {
             return Ok(Observation::Text(format!("{name} was requested")));
         }
-        if tokio::time::timeout_at(end, count.changed()).await.is_err() {
+        if tokio::time::timeout_at(end, requests.changed())
+            .await
+            .is_err()
+        {
             return Err(DriverError::unmet(format!(
                 "none of {seen} requests mentions {name:?} after {:.1} s",
                 limit.as_secs_f64()

@@ -12,7 +12,7 @@ use playwright_rs::server::transport::PipeTransport;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::calls;
@@ -100,7 +100,8 @@ pub(crate) struct Host {
     pub(crate) traffic: Arc<Traffic>,
     dead: CancellationToken,
     stop: CancellationToken,
-    watcher: tokio::sync::Mutex<Option<tokio::task::JoinHandle<()>>>,
+    /// Cancelled once its process and its browsers are gone.
+    gone: CancellationToken,
     _reader: AbortOnDropHandle<()>,
     _stderr: AbortOnDropHandle<()>,
 }
@@ -153,7 +154,9 @@ impl Host {
             }
         }));
         let stop = CancellationToken::new();
-        let watcher = tokio::spawn(watch(child, browsers, stop.clone(), dead.clone()));
+        let gone = CancellationToken::new();
+        let is_gone = gone.clone().drop_guard();
+        tokio::spawn(watch(child, browsers, stop.clone(), dead.clone(), is_gone));
 
         let handshake = async {
             let root = connection.initialize_playwright().await?;
@@ -169,7 +172,7 @@ impl Host {
             traffic,
             dead,
             stop,
-            watcher: tokio::sync::Mutex::new(Some(watcher)),
+            gone,
             _reader: reader,
             _stderr: stderr,
         }))
@@ -188,9 +191,7 @@ impl Host {
     pub(crate) async fn shutdown(&self) {
         self.connection.close_writer();
         self.stop.cancel();
-        if let Some(watcher) = self.watcher.lock().await.take() {
-            let _ = watcher.await;
-        }
+        self.gone.cancelled().await;
     }
 }
 
@@ -200,6 +201,7 @@ async fn watch(
     browsers: Descendants,
     stop: CancellationToken,
     dead: CancellationToken,
+    _is_gone: DropGuard,
 ) {
     let ended = tokio::select! {
         status = child.wait() => Some(status),

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use parking_lot::Mutex;
 use tokio::sync::watch;
 
 /// Requests kept; older ones are forgotten, so that an endless page costs no endless memory.
@@ -11,19 +10,17 @@ const KEPT: usize = 4096;
 const BODY: usize = 16 * 1024;
 
 /// What was asked for so far.
-pub(crate) struct RequestLog {
-    requests: Mutex<VecDeque<String>>,
-    count: watch::Sender<u64>,
+#[derive(Default)]
+pub(crate) struct RequestLog(watch::Sender<Requests>);
+
+#[derive(Default)]
+pub(crate) struct Requests {
+    kept: VecDeque<String>,
+    /// How many were noted.
+    pub(crate) count: u64,
 }
 
 impl RequestLog {
-    pub(crate) fn new() -> Self {
-        Self {
-            requests: Mutex::new(VecDeque::new()),
-            count: watch::Sender::new(0),
-        }
-    }
-
     /// Notes a request: its address and what it sends, lower-cased for searching.
     pub(crate) fn note(&self, url: &str, body: Option<&[u8]>) {
         let mut text = url.to_lowercase();
@@ -32,28 +29,24 @@ impl RequestLog {
             let body = &body[..body.len().min(BODY)];
             text.push_str(&String::from_utf8_lossy(body).to_lowercase());
         }
-        {
-            let mut requests = self.lock();
-            if requests.len() == KEPT {
-                requests.pop_front();
+        self.0.send_modify(|requests| {
+            if requests.kept.len() == KEPT {
+                requests.kept.pop_front();
             }
-            requests.push_back(text);
-        }
-        self.count.send_modify(|count| *count += 1);
+            requests.kept.push_back(text);
+            requests.count += 1;
+        });
     }
 
     /// Whether a request mentions `name`, in any case.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         let name = name.to_lowercase();
-        self.lock().iter().any(|request| request.contains(&name))
+        let requests = self.0.borrow();
+        requests.kept.iter().any(|request| request.contains(&name))
     }
 
-    /// How many requests were noted so far; changes with each.
-    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
-        self.count.subscribe()
-    }
-
-    fn lock(&self) -> parking_lot::MutexGuard<'_, VecDeque<String>> {
-        self.requests.lock()
+    /// Changes with each request.
+    pub(crate) fn watch(&self) -> watch::Receiver<Requests> {
+        self.0.subscribe()
     }
 }

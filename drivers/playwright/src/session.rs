@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use packtrain_drivers::{AppliedAxis, Axes, DeviceEvent, DriverError, EventSink, SessionOptions};
-use parking_lot::{Mutex, MutexGuard};
 use playwright_rs::protocol::{
     BrowserContext, CDPSession, Dialog, Page, Request, ResponseObject, TracingStartOptions,
     TracingStopOptions,
@@ -74,21 +73,24 @@ pub(crate) struct Session {
 pub(crate) struct Tabs {
     /// Whether the tab that the session begins with is open.
     has_first: AtomicBool,
-    /// Open tabs, the current one last.
-    open: Mutex<Vec<Tab>>,
-    /// Counts changes of the current tab.
-    changes: watch::Sender<u64>,
+    state: watch::Sender<TabsState>,
     /// Whether tabs have a fast lane.
     has_lane: bool,
     /// Cancelled once the process of a tab ended.
     crashed: CancellationToken,
     pub(crate) requests: RequestLog,
     pub(crate) documents: watch::Sender<Documents>,
-    dialogs: Mutex<DialogPlan>,
     pub(crate) downloads: Downloads,
     events: EventSink,
-    /// What keeps the network of each tab slow; `None` when it is not slowed down.
-    slowed: Option<Mutex<Vec<CDPSession>>>,
+    /// Whether the network of tabs is slowed down.
+    is_slow: bool,
+}
+
+/// What is open, and how it answers.
+pub(crate) struct TabsState {
+    /// The current one last.
+    open: Vec<Tab>,
+    dialogs: DialogPlan,
 }
 
 /// Documents that were asked for, as Playwright tells of them: of an answer perhaps before its question.
@@ -115,6 +117,8 @@ enum Step {
 struct Tab {
     page: Page,
     lane: LaneCell,
+    /// What keeps its network slow.
+    slowed: Option<CDPSession>,
 }
 
 type LaneCell = Arc<OnceCell<Option<Arc<Lane>>>>;
@@ -143,20 +147,21 @@ impl Session {
             .await?;
         let tabs = Arc::new(Tabs {
             has_first: AtomicBool::new(false),
-            open: Mutex::new(Vec::new()),
-            changes: watch::Sender::new(0),
+            state: watch::Sender::new(TabsState {
+                open: Vec::new(),
+                dialogs: DialogPlan {
+                    accept: slot.dialogs == DialogAnswer::Accept,
+                    text: None,
+                },
+            }),
             crashed: CancellationToken::new(),
-            requests: RequestLog::new(),
+            requests: RequestLog::default(),
             documents: watch::Sender::default(),
             // A trace has Playwright's own actions and no others.
             has_lane: configuration.engine == Engine::Chromium && options.trace.is_none(),
-            dialogs: Mutex::new(DialogPlan {
-                accept: slot.dialogs == DialogAnswer::Accept,
-                text: None,
-            }),
             downloads: Downloads::new(options.downloads.clone(), events.clone()),
             events,
-            slowed: configuration.slows().then(Mutex::default),
+            is_slow: configuration.slows(),
         });
         if tabs.has_lane {
             context.add_init_script(&format!("({TIMERS})()")).await?;
@@ -311,8 +316,9 @@ impl Session {
 
 impl Tabs {
     pub(crate) fn current(&self) -> Option<Page> {
-        let open = self.lock();
-        let current = open.iter().rev().find(|tab| !tab.page.is_closed());
+        let state = self.state.borrow();
+        let mut tabs = state.open.iter().rev();
+        let current = tabs.find(|tab| !tab.page.is_closed());
         current.map(|tab| tab.page.clone())
     }
 
@@ -326,11 +332,11 @@ impl Tabs {
         if !self.has_lane {
             return None;
         }
-        let lane = self
-            .lock()
-            .iter()
-            .find(|tab| tab.page.guid() == page.guid())
-            .map(|tab| Arc::clone(&tab.lane))?;
+        let lane = {
+            let state = self.state.borrow();
+            let mut tabs = state.open.iter();
+            Arc::clone(&tabs.find(|tab| tab.page.guid() == page.guid())?.lane)
+        };
         let open = || async {
             let opened = Lane::open(page).await;
             let opened =
@@ -341,24 +347,37 @@ impl Tabs {
     }
 
     /// Changes whenever another tab becomes the current one.
-    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
+    pub(crate) fn watch(&self) -> watch::Receiver<TabsState> {
+        self.state.subscribe()
     }
 
     pub(crate) fn answer_dialogs(&self, plan: DialogPlan) {
-        *self.dialogs.lock() = plan;
+        self.change(|state| state.dialogs = plan);
+    }
+
+    /// Changes what no client waits for.
+    fn change(&self, how: impl FnOnce(&mut TabsState)) {
+        self.state.send_if_modified(|state| {
+            how(state);
+            false
+        });
     }
 
     async fn opened(self: &Arc<Self>, page: Page, announce: bool) -> Result<(), Error> {
-        {
-            let mut open = self.lock();
-            if open.iter().any(|known| known.page.guid() == page.guid()) {
-                return Ok(());
+        let mut is_known = false;
+        self.change(|state| {
+            let mut known = state.open.iter();
+            is_known = known.any(|known| known.page.guid() == page.guid());
+            if !is_known {
+                state.open.push(Tab {
+                    page: page.clone(),
+                    lane: LaneCell::default(),
+                    slowed: None,
+                });
             }
-            open.push(Tab {
-                page: page.clone(),
-                lane: LaneCell::default(),
-            });
+        });
+        if is_known {
+            return Ok(());
         }
         // Ready by the time that it is needed.
         let (tabs, ready) = (Arc::clone(self), page.clone());
@@ -390,15 +409,15 @@ impl Tabs {
             self.events
                 .report(DeviceEvent::PageOpened { url: page.url() });
         }
-        self.changes.send_modify(|count| *count += 1);
+        self.state.send_modify(|_| {});
         Ok(())
     }
 
     /// Slows the network of a tab down, where that was asked for.
     async fn slow_down(&self, page: &Page) -> Result<(), Error> {
-        let Some(slowed) = &self.slowed else {
+        if !self.is_slow {
             return Ok(());
-        };
+        }
         let cdp = page.context()?.new_cdp_session(page).await?;
         cdp.send("Network.enable", None).await?;
         let slow = json!({
@@ -410,26 +429,33 @@ impl Tabs {
         cdp.send("Network.emulateNetworkConditions", Some(slow))
             .await?;
         // It lasts as long as its session.
-        slowed.lock().push(cdp);
+        self.change(|state| {
+            let mut tabs = state.open.iter_mut();
+            if let Some(tab) = tabs.find(|tab| tab.page.guid() == page.guid()) {
+                tab.slowed = Some(cdp);
+            }
+        });
         Ok(())
     }
 
     fn closed(&self, page: &Page) {
-        let was_known = {
-            let mut open = self.lock();
-            let before = open.len();
-            open.retain(|known| known.page.guid() != page.guid());
-            open.len() != before
-        };
-        if was_known {
+        let mut gone = Vec::new();
+        self.change(|state| {
+            gone.extend(
+                state
+                    .open
+                    .extract_if(.., |it| it.page.guid() == page.guid()),
+            );
+        });
+        if !gone.is_empty() {
             self.events
                 .report(DeviceEvent::PageClosed { url: page.url() });
-            self.changes.send_modify(|count| *count += 1);
+            self.state.send_modify(|_| {});
         }
     }
 
     async fn dialog(&self, dialog: Dialog) {
-        let plan = self.dialogs.lock().clone();
+        let plan = self.state.borrow().dialogs.clone();
         // A page that asks whether it may be left is always left: the trail decided to.
         let accept = plan.accept || dialog.type_() == "beforeunload";
         let answered = if accept {
@@ -489,10 +515,6 @@ impl Tabs {
                 error: Some(error),
             });
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Tab>> {
-        self.open.lock()
     }
 }
 

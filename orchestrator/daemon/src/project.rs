@@ -16,12 +16,10 @@ use packtrain_wiring::watch::{AWAY_GRACE, Change, Watch};
 use packtrain_wiring::{DeviceSelection, Wiring};
 use packtrain_workplace::Tools;
 use packtrain_workplace::{refused, targets};
-use parking_lot::Mutex;
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::files::Files;
-use super::source_writes::SourceWrites;
 use super::toolbox::{SourceNeeds, Toolbox, own};
 use super::wire::{DeviceSummary, ProjectKey};
 
@@ -49,14 +47,11 @@ pub struct Project {
     wiring: Wiring,
     loaded: Arc<Loaded>,
     checks: Checks,
-    /// What it was made of; `None` once that is not what there is.
+    /// What it was made of; `None` once that is not what there is. Locked, too, while the tools' files are
+    /// read again.
     files: Mutex<Option<Files>>,
-    /// What its sources write themselves.
-    writes: Arc<SourceWrites>,
     /// Told of, too, when its tools are known.
     toolbox: watch::Sender<Arc<Toolbox>>,
-    /// Held while the files are read again.
-    reading: tokio::sync::Mutex<()>,
     arbiter: ArbiterHandle,
     /// Cancelled when it is closed.
     pub closing: CancellationToken,
@@ -118,14 +113,13 @@ impl Project {
             // Before it is read for good: what is written meanwhile makes for another state.
             let files = Files::take(made_of(&read), own(&read.config));
             let loaded = load(&of, checks).map_err(refused)?;
-            let writes = Arc::default();
-            let tools = Toolbox::read(&loaded, &of.folder, Arc::clone(&writes))?;
-            Ok::<_, CliError>((loaded, files, writes, tools))
+            let tools = Toolbox::read(&loaded, &of.folder)?;
+            Ok::<_, CliError>((loaded, files, tools))
         });
         let read = reading.await.map_err(|error| {
             CliError::infrastructure("the project cannot be read").because(&error)
         })?;
-        let (loaded, files, writes, (toolbox, toolsets)) = read?;
+        let (loaded, files, (toolbox, toolsets)) = read?;
         let (config, root) = (loaded.config.clone(), loaded.root.clone());
         let wanted = DeviceSelection {
             words: &[],
@@ -150,9 +144,7 @@ impl Project {
             loaded: Arc::new(loaded),
             checks,
             files: Mutex::new(Some(files)),
-            writes,
             toolbox: watch::Sender::new(Arc::new(toolbox)),
-            reading: tokio::sync::Mutex::default(),
             config,
             root,
             fleet,
@@ -166,7 +158,7 @@ impl Project {
     /// Whether what it was opened with is what there is now, besides the files that the new client has read.
     /// Blocks.
     pub(crate) fn is_current(&self) -> bool {
-        let mut made_of = self.files.lock();
+        let mut made_of = self.files.blocking_lock();
         let differences = made_of.as_mut().and_then(Files::differences);
         let is_current = differences.is_some_and(|differences| {
             let is_shown = |path: &PathBuf| phones(&self.loaded).any(|file| file == path);
@@ -196,11 +188,14 @@ impl Project {
     /// # Errors
     /// The mistakes in the files, when they are others than before.
     pub async fn toolbox(&self) -> Result<Arc<Toolbox>, CliError> {
-        let _reading = self.reading.lock().await;
+        let _reading = self.files.lock().await;
         let (loaded, folder) = (Arc::clone(&self.loaded), self.key.folder.clone());
-        let (known, writes) = (self.known_toolbox(), Arc::clone(&self.writes));
+        let known = self.known_toolbox();
         let looking = tokio::task::spawn_blocking(move || {
-            (!known.is_current()).then(|| Toolbox::read(&loaded, &folder, writes))
+            (!known.is_current()).then(|| {
+                let made = Toolbox::read(&loaded, &folder);
+                made.inspect(|(made, _)| made.inherit(&known))
+            })
         });
         let made = looking.await.map_err(|error| {
             CliError::infrastructure("the project's tools cannot be read").because(&error)
@@ -332,7 +327,7 @@ impl Project {
         self.closing.cancel();
         self.fleet.shutdown(DEVICES_TIMEOUT).await;
         // A reader of the changed files may replace it.
-        let _reading = self.reading.lock().await;
+        let _reading = self.files.lock().await;
         self.known_toolbox().close().await;
         self.wiring.close().await;
     }

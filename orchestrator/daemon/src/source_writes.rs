@@ -6,7 +6,6 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use packtrain_model::discover::Companion;
-use parking_lot::Mutex;
 
 use super::files::{Difference, kind};
 
@@ -17,10 +16,7 @@ const MAX_FILES: usize = 10_000;
 
 /// What sources of a project were seen to write.
 #[derive(Default)]
-pub(crate) struct SourceWrites(Mutex<Evidence>);
-
-#[derive(Default)]
-struct Evidence {
+pub(crate) struct SourceWrites {
     /// Files, and kinds of new ones, for which the sources were restarted and which nobody has read
     /// since: whatever depended on them would have. And files that they made.
     unread: BTreeSet<PathBuf>,
@@ -34,28 +30,25 @@ impl SourceWrites {
     /// Whether the sources depend on nothing that is different, `is_start` while they started; `reads` is
     /// what may have been read since they began to, when that is known.
     pub(crate) fn explain(
-        &self,
+        &mut self,
         differences: Vec<Difference>,
         is_start: bool,
         reads: Option<&HashSet<PathBuf>>,
     ) -> bool {
-        let mut evidence = self.0.lock();
-        if evidence.unread.len() + evidence.rewritten.len() > MAX_FILES {
-            *evidence = Evidence::default();
+        if self.unread.len() + self.rewritten.len() > MAX_FILES {
+            *self = Self::default();
         }
         let is_unread = |file: &PathBuf| reads.is_some_and(|reads| !reads.contains(file));
-        evidence.unread.retain(is_unread);
+        self.unread.retain(is_unread);
         let mut are_explained = true;
         for difference in differences {
-            are_explained &= evidence.explain(difference, is_start, reads);
+            are_explained &= self.explain_one(difference, is_start, reads);
         }
-        evidence.starts += u64::from(!are_explained);
+        self.starts += u64::from(!are_explained);
         are_explained
     }
-}
 
-impl Evidence {
-    fn explain(
+    fn explain_one(
         &mut self,
         difference: Difference,
         is_start: bool,
@@ -116,7 +109,7 @@ mod tests {
     struct Sources(SourceWrites);
 
     impl Sources {
-        fn explain(&self, path: &str, is_new: bool, is_start: bool) -> bool {
+        fn explain(&mut self, path: &str, is_new: bool, is_start: bool) -> bool {
             let reads = ["a/code.py", "a/*.py"].map(PathBuf::from).into();
             let difference = Difference {
                 path: path.into(),
@@ -126,7 +119,7 @@ mod tests {
             self.0.explain(vec![difference], is_start, Some(&reads))
         }
 
-        fn is_gone(&self, path: &str) -> bool {
+        fn is_gone(&mut self, path: &str) -> bool {
             let (path, at, is_new) = (path.into(), None, false);
             let difference = Difference { path, at, is_new };
             self.0
@@ -136,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_is_read_is_never_explained_and_what_was_tried_and_is_not_read_is() {
-        let sources = Sources(SourceWrites::default());
+        let mut sources = Sources(SourceWrites::default());
         for _ in 0..5 {
             assert!(!sources.explain("a/code.py", false, false));
             assert!(!sources.explain("a/other.py", true, false), "such are read");
@@ -155,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_file_that_a_start_makes_is_its_own_and_another_new_one_is_not() {
-        let sources = Sources(SourceWrites::default());
+        let mut sources = Sources(SourceWrites::default());
         assert!(sources.explain("a/new.txt", true, true));
         assert!(sources.explain("a/new.txt", false, false));
         assert!(sources.is_gone("a/new.txt"));
@@ -167,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_tool_file_that_comes_while_sources_start_is_not_theirs() {
-        let sources = Sources(SourceWrites::default());
+        let mut sources = Sources(SourceWrites::default());
         for file in ["tools/shop.tool.yaml", "tools/toolsets/shop.yaml"] {
             assert!(!sources.explain(file, true, true), "{file}");
             for _ in 0..2 {
@@ -185,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_is_read_and_written_is_a_sources_own_after_three_starts_in_a_row() {
-        let sources = Sources(SourceWrites::default());
+        let mut sources = Sources(SourceWrites::default());
         for _ in 0..2 {
             assert!(!sources.explain("a/code.py", false, true));
         }

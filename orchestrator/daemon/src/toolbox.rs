@@ -1,6 +1,7 @@
 //! The tools of a project as its files define them: rebuilt when the files change, while sessions
 //! that are under way go on with what they began with.
 
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ use packtrain_workplace::Tools;
 use packtrain_workplace::{sources::SourceStartOptions, tool_files};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::{OnceCell, RwLock, watch};
+use tokio::sync::{OnceCell, watch};
+use tokio_util::task::TaskTracker;
 
 use super::files::Files;
 use super::place::Place;
@@ -30,16 +32,37 @@ const SCRIPTS: [&str; 10] = [
 pub struct Toolbox {
     /// The tools as agents are shown them.
     pub catalog: Catalog,
-    /// What it was made of; `None` once that is not what there is.
-    files: Arc<Mutex<Option<Files>>>,
-    writes: Arc<SourceWrites>,
+    made_of: Arc<Mutex<MadeOf>>,
     /// The tools that need no source.
     registry: Registry,
     /// What has them all, once needed.
     tools: OnceCell<Tools>,
-    /// Locked for writing while they are being started; free again when that is given up, too.
-    starting: RwLock<()>,
+    /// Those who are starting them.
+    starting: TaskTracker,
     runtime: Handle,
+}
+
+/// What tools were made of.
+struct MadeOf {
+    /// `None` once that is not what there is.
+    files: Option<Files>,
+    /// What the sources write themselves.
+    writes: SourceWrites,
+}
+
+impl MadeOf {
+    /// Whether the files are what they were, but for what the sources write themselves, `is_start` while
+    /// they start. Blocks.
+    fn is_current(&mut self, is_start: bool) -> bool {
+        let is_current = self.files.as_mut().is_some_and(|files| {
+            let differences = files.differences();
+            differences.is_some_and(|it| self.writes.explain(it, is_start, files.reads()))
+        });
+        if !is_current {
+            self.files = None;
+        }
+        is_current
+    }
 }
 
 /// What sources are started with.
@@ -55,23 +78,21 @@ impl Toolbox {
     ///
     /// # Errors
     /// The mistakes in them.
-    pub(crate) fn read(
-        loaded: &Loaded,
-        folder: &Path,
-        writes: Arc<SourceWrites>,
-    ) -> Result<(Self, ToolsetStore), CliError> {
+    pub(crate) fn read(loaded: &Loaded, folder: &Path) -> Result<(Self, ToolsetStore), CliError> {
         // Before they are read: what is written meanwhile makes for another state.
         let made_of = made_of(&loaded.config, &loaded.root);
-        let files = Files::take(made_of, own(&loaded.config));
+        let made_of = MadeOf {
+            files: Some(Files::take(made_of, own(&loaded.config))),
+            writes: SourceWrites::default(),
+        };
         let tools = tool_files::registry(&loaded.config, folder)?;
         let toolsets = ToolsetStore::of(loaded, &tools.toolsets);
         let toolbox = Self {
             catalog: Catalog::default(),
-            files: Arc::new(Mutex::new(Some(files))),
-            writes,
+            made_of: Arc::new(Mutex::new(made_of)),
             registry: tools.registry,
             tools: OnceCell::new(),
-            starting: RwLock::default(),
+            starting: TaskTracker::new(),
             runtime: Handle::current(),
         };
         Ok((toolbox, toolsets))
@@ -79,8 +100,14 @@ impl Toolbox {
 
     /// Whether the files are what they were, but for what the sources write themselves. Blocks.
     pub(crate) fn is_current(&self) -> bool {
-        let is_starting = self.starting.try_read().is_err();
-        is_current(&self.files, &self.writes, is_starting)
+        let is_starting = !self.starting.is_empty();
+        self.made_of.lock().is_current(is_starting)
+    }
+
+    /// Knows what the sources of another write.
+    pub(crate) fn inherit(&self, other: &Self) {
+        let writes = mem::take(&mut other.made_of.lock().writes);
+        self.made_of.lock().writes = writes;
     }
 
     /// All tools; the sources are started when this is asked for the first time.
@@ -95,14 +122,14 @@ impl Toolbox {
                 arbiter: Some(needs.arbiter),
                 ..SourceStartOptions::of("daemon", needs.root)
             };
-            let _starting = self.starting.write().await;
+            let _starting = self.starting.token();
             let started = Tools::start(needs.config, self.registry.clone(), Some(purpose)).await;
             if started.as_ref().is_ok_and(|tools| !tools.has_sources()) {
                 return started;
             }
             // Before anybody is answered: what is different now they have written while they started.
-            let (files, writes) = (Arc::clone(&self.files), Arc::clone(&self.writes));
-            let looking = tokio::task::spawn_blocking(move || is_current(&files, &writes, true));
+            let made_of = Arc::clone(&self.made_of);
+            let looking = tokio::task::spawn_blocking(move || made_of.lock().is_current(true));
             // What is not explained is left to the next caller.
             let _ = looking.await;
             started
@@ -130,19 +157,6 @@ impl Drop for Toolbox {
             self.runtime.spawn(async move { tools.shutdown().await });
         }
     }
-}
-
-/// Whether files are what they were, but for what the sources write themselves.
-fn is_current(files: &Mutex<Option<Files>>, writes: &SourceWrites, is_start: bool) -> bool {
-    let mut made_of = files.lock();
-    let is_current = made_of.as_mut().is_some_and(|files| {
-        let differences = files.differences();
-        differences.is_some_and(|it| writes.explain(it, is_start, files.reads()))
-    });
-    if !is_current {
-        *made_of = None;
-    }
-    is_current
 }
 
 /// What a project's tools are made of: its tool files; and of each source the folder that it works in, what

@@ -1,12 +1,11 @@
 //! The protocol's requests, for one session, or for one request of those who have none.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use packtrain_daemon::wire::ProjectKey;
 use packtrain_daemon::{Agent, AgentGuard, Answers, Hub, Update};
 use packtrain_door::front::Visitor;
-use parking_lot::Mutex;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, GetTaskParams, GetTaskResult,
     Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
@@ -17,7 +16,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
-use tokio::sync::{OnceCell, broadcast};
+use tokio::sync::{OnceCell, broadcast, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::agent_context::AgentContext;
@@ -56,9 +55,9 @@ struct Inner {
     hub: Arc<Hub>,
     who: ClientIdentity,
     /// The resources that a session wants to hear of.
-    followed: Arc<Mutex<BTreeSet<String>>>,
+    followed: watch::Sender<BTreeSet<String>>,
     /// Tells a session of what changes.
-    telling: Mutex<Option<AbortOnDropHandle<()>>>,
+    telling: OnceLock<AbortOnDropHandle<()>>,
 }
 
 impl AgentServer {
@@ -67,8 +66,8 @@ impl AgentServer {
             inner: Arc::new(Inner {
                 hub: Arc::clone(hub),
                 who,
-                followed: Arc::default(),
-                telling: Mutex::default(),
+                followed: watch::Sender::default(),
+                telling: OnceLock::new(),
             }),
         }
     }
@@ -136,17 +135,17 @@ impl AgentServer {
 
     /// Tells a session of what changes, as long as it lives.
     fn keep_told(&self, agent: &Agent, peer: Peer<RoleServer>) {
-        let (updates, followed) = (agent.updates(), Arc::clone(&self.inner.followed));
-        let telling = AbortOnDropHandle::new(tokio::spawn(tell(peer, updates, followed)));
-        let mut told = self.inner.telling.lock();
-        *told = Some(telling);
+        let followed = self.inner.followed.subscribe();
+        self.inner.telling.get_or_init(|| {
+            AbortOnDropHandle::new(tokio::spawn(tell(peer, agent.updates(), followed)))
+        });
     }
 }
 
 async fn tell(
     peer: Peer<RoleServer>,
     mut updates: broadcast::Receiver<Update>,
-    followed: Arc<Mutex<BTreeSet<String>>>,
+    followed: watch::Receiver<BTreeSet<String>>,
 ) {
     loop {
         let told = match updates.recv().await {
@@ -155,11 +154,7 @@ async fn tell(
                 peer.notify_tool_list_changed().await
             }
             Ok(Update::Resource(uri)) => {
-                let is_followed = {
-                    let followed = followed.lock();
-                    followed.contains(&uri)
-                };
-                if !is_followed {
+                if !followed.borrow().contains(&uri) {
                     continue;
                 }
                 peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri))
@@ -323,13 +318,17 @@ impl ServerHandler for AgentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.desk(&context).await?.known_resource(&request.uri)?;
-        let followed = self.inner.followed.lock();
-        let mut followed = followed;
-        if followed.len() >= FOLLOWED {
-            return Err(ErrorData::invalid_request("too many subscriptions", None));
+        let followed = self.inner.followed.send_if_modified(|followed| {
+            let has_room = followed.len() < FOLLOWED;
+            if has_room {
+                followed.insert(request.uri);
+            }
+            has_room
+        });
+        match followed {
+            true => Ok(()),
+            false => Err(ErrorData::invalid_request("too many subscriptions", None)),
         }
-        followed.insert(request.uri);
-        Ok(())
     }
 
     async fn unsubscribe(
@@ -337,7 +336,9 @@ impl ServerHandler for AgentServer {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.inner.followed.lock().remove(&request.uri);
+        self.inner
+            .followed
+            .send_if_modified(|followed| followed.remove(&request.uri));
         Ok(())
     }
 

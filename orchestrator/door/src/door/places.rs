@@ -2,7 +2,7 @@
 //! next, so that silent connections shut no client out; and one of many principals does
 //! not have them all.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -22,7 +22,8 @@ struct State {
     open: usize,
     /// None of them was let in yet; in order of arrival.
     strangers: BTreeMap<u64, CancellationToken>,
-    of: HashMap<Principal, usize>,
+    /// Whose the places are of those who were let in by name.
+    held_by: BTreeMap<u64, Principal>,
 }
 
 /// One connection's place, until this is dropped.
@@ -31,7 +32,6 @@ pub(crate) struct Seat {
     number: u64,
     /// Cancelled when another client has the place.
     pub(crate) taken: CancellationToken,
-    held_by: Mutex<Option<Principal>>,
 }
 
 impl Places {
@@ -59,7 +59,6 @@ impl Places {
             places: Arc::clone(self),
             number,
             taken,
-            held_by: Mutex::default(),
         })
     }
 }
@@ -68,37 +67,26 @@ impl Seat {
     /// Somebody on this connection was let in; whether they may keep it: those who are not the owner have
     /// three quarters, and one of them half.
     pub(crate) fn is_let_in(&self, who: Option<&Principal>) -> bool {
-        let mut held_by = self.held_by.lock();
-        if held_by.as_ref() == who && who.is_some() {
+        let mut state = self.places.state.lock();
+        if who.is_some() && state.held_by.get(&self.number) == who {
             return true;
         }
-        let mut state = self.places.state.lock();
         if let Some(who) = who {
             if !who.is_owner() {
                 let most = self.places.most;
-                let others = state.of.iter().filter(|(other, _)| !other.is_owner());
-                let others: usize = others.map(|(_, count)| count).sum();
-                let own = state.of.get(who).copied().unwrap_or(0);
+                let (mut own, mut others) = (0, 0);
+                for holder in state.held_by.values().filter(|holder| !holder.is_owner()) {
+                    own += usize::from(holder == who);
+                    others += 1;
+                }
                 if own >= most / 2 || others >= most * 3 / 4 {
                     return false;
                 }
             }
-            state.release(held_by.replace(who.clone()).as_ref());
-            *state.of.entry(who.clone()).or_default() += 1;
+            state.held_by.insert(self.number, who.clone());
         }
         state.strangers.remove(&self.number);
         true
-    }
-}
-
-impl State {
-    fn release(&mut self, who: Option<&Principal>) {
-        if let Some(count) = who.and_then(|who| self.of.get_mut(who)) {
-            *count -= 1;
-            if *count == 0 {
-                self.of.retain(|_, count| *count > 0);
-            }
-        }
     }
 }
 
@@ -107,9 +95,7 @@ impl Drop for Seat {
         let mut state = self.places.state.lock();
         state.open -= 1;
         state.strangers.remove(&self.number);
-        let held_by = self.held_by.get_mut();
-        let held_by = held_by.take();
-        state.release(held_by.as_ref());
+        state.held_by.remove(&self.number);
     }
 }
 
@@ -149,6 +135,10 @@ mod tests {
         drop(kept);
         let seat = places.take().unwrap();
         assert!(seat.is_let_in(Some(&a)) && seat.is_let_in(Some(&b)));
-        assert_eq!(places.state.lock().of.len(), 1, "a place has one holder");
+        assert_eq!(
+            places.state.lock().held_by.len(),
+            1,
+            "a place has one holder"
+        );
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Ending {
     /// The HTML report, once it is made.
     pub(super) html: OnceLock<PathBuf>,
     /// Whether the reports were begun: they are made once.
-    pub(super) begun: Mutex<bool>,
+    pub(super) begun: OnceLock<()>,
     /// The exit code, once the verdict is said.
     pub(super) exit: Mutex<Option<Exit>>,
     pub(super) concluded: Condvar,
@@ -100,7 +100,7 @@ impl Ending {
     /// made of it.
     pub(super) async fn abandon(&self, journal: JournalThread, exit: Exit) {
         // The one who ends it makes no reports either.
-        *self.begun.lock() = true;
+        self.begun.get_or_init(|| ());
         let journal = journal.finish().await;
         journal.sinks.finish().await;
         if let Some(live) = &self.live {
@@ -176,18 +176,18 @@ impl Ending {
 
     /// Makes the reports, or waits for who makes them; `None` then.
     fn reports(&self) -> Option<Result<Written, CliError>> {
-        let mut begun = self.begun.lock();
-        if std::mem::replace(&mut *begun, true) {
-            return None;
-        }
-        let written = reports::write(&self.folder, &self.copies);
-        if let Some(live) = &self.live {
-            live.end(written.as_ref().ok());
-        }
-        if let Some(html) = written.as_ref().ok().and_then(Written::html) {
-            // Reports are made once.
-            let _ = self.html.set(html.to_owned());
-        }
-        Some(written)
+        let mut made = None;
+        self.begun.get_or_init(|| {
+            let written = reports::write(&self.folder, &self.copies);
+            if let Some(live) = &self.live {
+                live.end(written.as_ref().ok());
+            }
+            if let Some(html) = written.as_ref().ok().and_then(Written::html) {
+                // Reports are made once.
+                let _ = self.html.set(html.to_owned());
+            }
+            made = Some(written);
+        });
+        made
     }
 }
