@@ -9,7 +9,6 @@ use packtrain_drivers::{
 use packtrain_testing::TestDevice as _;
 
 use crate::browser::Device;
-use crate::site::Site;
 
 pub(crate) fn by_ref(reference: &str) -> WebTarget {
     WebTarget {
@@ -99,13 +98,11 @@ pub(crate) fn expect_list_as(target: WebTarget, items: &[&str], matching: TextMa
     })
 }
 
-pub(crate) async fn open(slot: WebSlot) -> (Site, Device) {
-    let site = Site::start().await;
+pub(crate) async fn open(slot: WebSlot) -> Device {
     let mut device = Device::connect(slot).await;
     device.begin(SessionOptions::default()).await;
-    let to = WebCommand::Navigate(NavigateTo::Url(site.url()));
-    device.ok(Command::Web(to)).await;
-    (site, device)
+    device.visit("").await;
+    device
 }
 
 pub(crate) fn located(observation: Observation) -> (String, u32) {
