@@ -3,10 +3,8 @@
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::selector::{NodeSelector, WebMatch};
 use packtrain_drivers::{
-    Command, DriverError, NavigateTo, Observation, SessionOptions, TextMatch, ValueKind,
-    WebCommand, WebTarget,
+    Command, DriverError, Observation, SessionOptions, TextMatch, ValueKind, WebCommand, WebTarget,
 };
-use packtrain_testing::TestDevice as _;
 
 use crate::browser::Device;
 

@@ -1,7 +1,7 @@
 //! How elements are found: by selector, by reference, and which one when several match.
 
 use packtrain_drivers::selector::{NodeSelector, WebMatch};
-use packtrain_drivers::{Command, Observation, SnapshotDetail, WebCommand, WebTarget};
+use packtrain_drivers::{Command, Observation, SnapshotDetail, WebTarget};
 use packtrain_testing::TestDevice as _;
 
 use crate::browser::Device;

@@ -1,6 +1,5 @@
 //! What is in frames and in shadow trees is found, used and verified like the rest of the page.
 
-use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{Command, Observation, ObserveOptions, Rect, ValueKind, WebCommand};
 use packtrain_testing::TestDevice as _;
 

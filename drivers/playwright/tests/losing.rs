@@ -7,15 +7,14 @@ use std::time::Duration;
 
 use packtrain_driver_playwright::{Isolation, WebPool, WebSlot, install};
 use packtrain_drivers::{
-    Command, CommandContext, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind,
-    WebCommand, WebElement,
+    Command, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind, WebCommand, WebElement,
 };
 use packtrain_testing::{Running, TestDevice as _, processes};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::browser::{Device, pool};
 use crate::commands::{
-    by_css, by_ref, click, expect_list, expect_text, expect_value, expect_visible, open,
+    by_css, by_ref, click, expect_list, expect_text, expect_value, expect_visible,
 };
 use crate::stories::stories;
 

@@ -1,11 +1,10 @@
 //! References: the numbers and descriptors that a snapshot prints.
 
-use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{Command, Observation, SnapshotDetail, TextMatch, ValueKind, WebCommand};
 use packtrain_testing::TestDevice as _;
 
 use crate::browser::Device;
-use crate::commands::{by_ref, expect_list, expect_value, expect_value_as, expect_visible, open};
+use crate::commands::{by_ref, expect_list, expect_value, expect_value_as, expect_visible};
 use crate::stories::stories;
 
 stories! {

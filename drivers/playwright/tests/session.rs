@@ -169,7 +169,7 @@ async fn sessions_on_one_device_do_not_see_each_other(device: &mut Device) {
             ..SessionOptions::default()
         })
         .await;
-    device.go("second".into()).await;
+    device.go("second").await;
     let left = device.script("localStorage.getItem('a')").await;
     assert_eq!(left, serde_json::Value::Null);
 }
