@@ -1,7 +1,7 @@
 //! Tool annotations, requirement by requirement.
 
 use packtrain_tools::toolsets::{MAX_NOTE, MAX_NOTES_PER_CALL, SavedToolset, ref_id};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{ANNOTATE, Agent, annotation, count, definitions, tool};
 
