@@ -48,21 +48,6 @@ macro_rules! told {
     };
 }
 
-/// Makes a test of each story, which the function before it runs.
-///
-/// `run_each! { in_system: a_lease_ends a_device_dies; }`
-#[macro_export]
-macro_rules! run_each {
-    ($($run:ident: $($story:ident)+;)+) => { $($(
-        mod $story {
-            #[test]
-            fn $run() {
-                super::$run(super::$story());
-            }
-        }
-    )+)+ };
-}
-
 /// Makes a test of what every driver promises, on each of these ways to a device.
 #[macro_export]
 macro_rules! contract {

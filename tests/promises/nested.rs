@@ -38,15 +38,11 @@ fn story(part: &str) -> String {
 fn a_trail_orders_in_every_frame_and_shadow_tree_on_both_engines() {
     let (lab, pages) = (lab(), NestedPages::start());
     let steps: String = PARTS.iter().map(|part| story(part)).collect();
-    let head = format!(
-        "trailhead:\n  step: Open the pages\n  recording:\n    web: {{ web_navigate: {{ url: \"{}\" }} }}\ntrail:\n",
+    let trail = format!(
+        "trailhead:\n  step: Open the pages\n  recording:\n    web: {{ web_navigate: {{ url: \"{}\" }} }}\ntrail:\n{steps}",
         pages.url()
     );
-    let write = |steps: &str| {
-        let trail = format!("{head}{steps}");
-        lab.lab().write("trails/nested.trail.yaml", &trail);
-    };
-    write(&steps);
+    lab.lab().write("trails/nested.trail.yaml", &trail);
     lab.run(&["check"]).expect(0);
     lab.run(&[
         "run",
@@ -56,7 +52,10 @@ fn a_trail_orders_in_every_frame_and_shadow_tree_on_both_engines() {
     ])
     .expect(0);
     // What is not there fails: nothing above passes because it was not looked for.
-    write(&story("Inner").replace("Inner has Ada, Large", "Inner has Ada, Small"));
+    lab.lab().write(
+        "trails/nested.trail.yaml",
+        &trail.replace("Inner has Ada, Large", "Inner has Ada, Small"),
+    );
     lab.run(&["run", "trails/nested.trail.yaml", "--device", "chromium"])
         .expect(1);
 }

@@ -22,29 +22,6 @@ use tokio::time::Instant;
 
 use crate::fleet::{Bench, Fake, registry, trail};
 
-packtrain_testing::run_each! {
-    in_system:
-    a_trail_runs_on_every_device_and_each_is_given_back
-    split_retries_what_a_dead_device_spoiled_on_a_healthy_one
-    a_device_that_breaks_twice_in_a_row_gets_no_further_sessions
-    a_session_that_runs_out_of_time_has_failed_and_starves_nobody
-    a_step_whose_time_is_over_keeps_the_cause
-    nothing_that_ends_after_the_sessions_time_counts_as_passed
-    a_panic_costs_its_own_session_and_is_never_a_pass
-    a_run_that_is_stopped_at_any_point_settles_every_session_and_gives_every_device_back
-    an_interrupt_cancels_what_runs_and_a_second_one_waits_for_nobody
-    a_run_that_takes_longer_than_it_may_has_failed
-    a_strict_run_fails_what_is_ambiguous_and_another_one_notes_it
-    commands_of_this_computer_are_a_persons_own
-    what_an_agent_may_not_do_nobody_whom_it_calls_does_for_it
-    trails_that_an_agent_has_run_lie_within_its_reach
-    a_registry_that_is_replaced_serves_the_calls_that_follow
-    trails_that_run_each_other_for_ever_fail
-    what_stopped_the_run_is_in_its_journal
-    an_argument_that_a_tool_does_not_take_is_noted_and_the_call_goes_on
-    a_misspelled_argument_of_an_assertion_fails_it;
-}
-
 fn retrying(retries: u32) -> RunOptions {
     RunOptions {
         retries,
@@ -62,175 +39,205 @@ fn lasting(timeout: Duration) -> RunOptions {
     }
 }
 
-async fn a_trail_runs_on_every_device_and_each_is_given_back() {
-    let (a, b) = (Fake::new("a"), Fake::new("b"));
-    let trails = [trail("t", &["pass", "pass"]), trail("u", &["fail"])];
-    let ran = Bench::new(&[&a, &b], &trails).run().await;
-    ran.assert_whole();
-    assert_eq!((ran.verdict.passed, ran.verdict.failed), (2, 2));
-    assert_eq!(ran.verdict.exit, Exit::Failed);
-    for fake in [a, b] {
-        assert_eq!(fake.begun.load(Ordering::SeqCst), 2);
-        assert_eq!(fake.ended.load(Ordering::SeqCst), 2);
-    }
-}
-
-async fn split_retries_what_a_dead_device_spoiled_on_a_healthy_one() {
-    let (dead, healthy) = (Fake::broken("dead"), Fake::new("healthy"));
-    let trails = [trail("t", &["pass"]), trail("u", &["pass"])];
-    let mut bench = Bench::new(&[&dead, &healthy], &trails);
-    bench.shard = Shard::Split;
-    bench.options = retrying(1);
-    let ran = bench.run().await;
-    ran.assert_whole();
-    assert_eq!(ran.verdict.passed, 2, "{:?}", ran.started());
-    assert!(ran.started().contains(&"s1.2 on healthy".to_owned()));
-}
-
-async fn a_device_that_breaks_twice_in_a_row_gets_no_further_sessions() {
-    let dead = Fake::broken("dead");
-    let trails = [(); 5].map(|()| trail("t", &["pass"]));
-    let ran = Bench::new(&[&dead], &trails).run().await;
-    ran.assert_whole();
-    assert_eq!(ran.verdict.infrastructure, 5);
-    assert_eq!(dead.begun.load(Ordering::SeqCst), 2);
-}
-
-async fn a_session_that_runs_out_of_time_has_failed_and_starves_nobody() {
-    let a = Fake::new("a");
-    let trails = [
-        trail("slow", &["wait"]),
-        trail("deaf", &["stall"]),
-        trail("slow", &["wait"]),
-        trail("quick", &["pass"]),
-    ];
-    let mut bench = Bench::new(&[&a], &trails);
-    bench.options = lasting(Duration::from_millis(400));
-    let ran = bench.run().await;
-    ran.assert_whole();
-    assert_eq!(
-        (ran.verdict.failed, ran.verdict.passed),
-        (3, 1),
-        "{:?}",
-        ran.outcomes()
-    );
-    assert_eq!(ran.verdict.exit, Exit::Failed);
-    for (session, outcome) in &ran.outcomes()[..3] {
-        let message = outcome.message().unwrap();
-        assert!(
-            message.starts_with("session timed out after 400 ms"),
-            "{session}: {message}"
-        );
-    }
-}
-
-async fn a_step_whose_time_is_over_keeps_the_cause() {
-    let a = Fake::new("a");
-    let mut bench = Bench::new(&[&a], &[trail("t", &["dawdle"]), trail("u", &["pass"; 3])]);
-    bench.options.session.step_timeout = Some(Duration::from_millis(100));
-    let ran = bench.run().await;
-    ran.assert_whole();
-    let message = ran.outcomes()[0].1.message().unwrap();
-    let expected = "the step was not done within 100 ms: `act` was still running";
-    assert_eq!(message, expected);
-    assert_eq!(ran.verdict.passed, 1);
-}
-
-async fn nothing_that_ends_after_the_sessions_time_counts_as_passed() {
-    let a = Fake::new("a");
-    let mut bench = Bench::new(&[&a], &[trail("t", &["dawdle"]), trail("u", &["pass"; 3])]);
-    bench.options = lasting(Duration::from_millis(100));
-    let ran = bench.run().await;
-    ran.assert_whole();
-    let Outcome::Failed(failure) = &ran.outcomes()[0].1 else {
-        panic!("{:?}", ran.outcomes());
-    };
-    let expected = "session timed out after 100 ms: `act` was still running";
-    assert_eq!(failure.message, expected);
-    assert_eq!(ran.verdict.passed, 1);
-}
-
-async fn a_panic_costs_its_own_session_and_is_never_a_pass() {
-    let (a, b) = (Fake::new("a"), Fake::new("b"));
-    let trails = [trail("t", &["panic"]), trail("u", &["pass"])];
-    let ran = Bench::new(&[&a, &b], &trails).run().await;
-    ran.assert_whole();
-    assert_eq!((ran.verdict.infrastructure, ran.verdict.passed), (2, 2));
-    assert_eq!(ran.verdict.exit, Exit::Infrastructure);
-    let (_, outcome) = &ran.outcomes()[0];
-    assert!(
-        matches!(outcome, Outcome::Infrastructure { blame: Blame::Host, cause, .. }
-            if cause.contains("a tool with a bug")),
-        "{outcome:?}"
-    );
-}
-
-async fn a_run_that_is_stopped_at_any_point_settles_every_session_and_gives_every_device_back() {
-    let reasons = [
-        StopReason::FailFast,
-        StopReason::TimeLimit,
-        StopReason::Interrupt,
-        StopReason::SecondInterrupt,
-    ];
-    for (point, reason) in (1..40).zip(reasons.into_iter().cycle()) {
+#[test]
+fn a_trail_runs_on_every_device_and_each_is_given_back() {
+    in_system(async {
         let (a, b) = (Fake::new("a"), Fake::new("b"));
-        let trails = [trail("t", &["pass", "fail"]), trail("u", &["pass", "lose"])];
-        let mut bench = Bench::new(&[&a, &b], &trails);
+        let trails = [trail("t", &["pass", "pass"]), trail("u", &["fail"])];
+        let ran = Bench::new(&[&a, &b], &trails).run().await;
+        ran.assert_whole();
+        assert_eq!((ran.verdict.passed, ran.verdict.failed), (2, 2));
+        assert_eq!(ran.verdict.exit, Exit::Failed);
+        for fake in [a, b] {
+            assert_eq!(fake.begun.load(Ordering::SeqCst), 2);
+            assert_eq!(fake.ended.load(Ordering::SeqCst), 2);
+        }
+    });
+}
+
+#[test]
+fn split_retries_what_a_dead_device_spoiled_on_a_healthy_one() {
+    in_system(async {
+        let (dead, healthy) = (Fake::broken("dead"), Fake::new("healthy"));
+        let trails = [trail("t", &["pass"]), trail("u", &["pass"])];
+        let mut bench = Bench::new(&[&dead, &healthy], &trails);
+        bench.shard = Shard::Split;
         bench.options = retrying(1);
-        bench.stops = vec![(point, reason)];
         let ran = bench.run().await;
         ran.assert_whole();
-        for fake in [a, b] {
-            let begun = fake.begun.load(Ordering::SeqCst);
-            let ended = fake.ended.load(Ordering::SeqCst);
-            let lost = ran.outcomes().len() as u32 * 2;
+        assert_eq!(ran.verdict.passed, 2, "{:?}", ran.started());
+        assert!(ran.started().contains(&"s1.2 on healthy".to_owned()));
+    });
+}
+
+#[test]
+fn a_device_that_breaks_twice_in_a_row_gets_no_further_sessions() {
+    in_system(async {
+        let dead = Fake::broken("dead");
+        let trails = [(); 5].map(|()| trail("t", &["pass"]));
+        let ran = Bench::new(&[&dead], &trails).run().await;
+        ran.assert_whole();
+        assert_eq!(ran.verdict.infrastructure, 5);
+        assert_eq!(dead.begun.load(Ordering::SeqCst), 2);
+    });
+}
+
+#[test]
+fn a_session_that_runs_out_of_time_has_failed_and_starves_nobody() {
+    in_system(async {
+        let a = Fake::new("a");
+        let trails = [
+            trail("slow", &["wait"]),
+            trail("deaf", &["stall"]),
+            trail("slow", &["wait"]),
+            trail("quick", &["pass"]),
+        ];
+        let mut bench = Bench::new(&[&a], &trails);
+        bench.options = lasting(Duration::from_millis(400));
+        let ran = bench.run().await;
+        ran.assert_whole();
+        assert_eq!(
+            (ran.verdict.failed, ran.verdict.passed),
+            (3, 1),
+            "{:?}",
+            ran.outcomes()
+        );
+        assert_eq!(ran.verdict.exit, Exit::Failed);
+        for (session, outcome) in &ran.outcomes()[..3] {
+            let message = outcome.message().unwrap();
             assert!(
-                ended <= begun && begun - ended <= lost,
-                "{begun} begun, {ended} ended"
+                message.starts_with("session timed out after 400 ms"),
+                "{session}: {message}"
             );
         }
-    }
+    });
 }
 
-async fn an_interrupt_cancels_what_runs_and_a_second_one_waits_for_nobody() {
-    let (a, b) = (Fake::new("a"), Fake::new("b"));
-    let mut bench = Bench::new(&[&a], &[trail("t", &["wait"]), trail("u", &["pass"])]);
-    bench.stops = vec![(4, StopReason::Interrupt)];
-    let ran = bench.run().await;
-    ran.assert_whole();
-    let by = CancelCause::Interrupt;
-    assert!(
-        ran.outcomes()
-            .iter()
-            .all(|(_, outcome)| *outcome == Outcome::Cancelled { by })
-    );
-    assert_eq!(ran.verdict.exit, Exit::Infrastructure);
-
-    let mut bench = Bench::new(&[&b], &[trail("t", &["stall"])]);
-    bench.stops = vec![(4, StopReason::Interrupt), (5, StopReason::SecondInterrupt)];
-    let begun = Instant::now();
-    let ran = bench.run().await;
-    ran.assert_whole();
-    assert_eq!(ran.verdict.cancelled, 1);
-    assert!(
-        begun.elapsed() < Duration::from_secs(20),
-        "it waited for a tool that stalls"
-    );
+#[test]
+fn a_step_whose_time_is_over_keeps_the_cause() {
+    in_system(async {
+        let a = Fake::new("a");
+        let mut bench = Bench::new(&[&a], &[trail("t", &["dawdle"]), trail("u", &["pass"; 3])]);
+        bench.options.session.step_timeout = Some(Duration::from_millis(100));
+        let ran = bench.run().await;
+        ran.assert_whole();
+        let message = ran.outcomes()[0].1.message().unwrap();
+        let expected = "the step was not done within 100 ms: `act` was still running";
+        assert_eq!(message, expected);
+        assert_eq!(ran.verdict.passed, 1);
+    });
 }
 
-async fn a_run_that_takes_longer_than_it_may_has_failed() {
-    let a = Fake::new("a");
-    let mut bench = Bench::new(&[&a], &[trail("t", &["wait"]), trail("u", &["pass"])]);
-    bench.options.time_limit = Some(Duration::from_millis(50));
-    let ran = bench.run().await;
-    ran.assert_whole();
-    let by = CancelCause::TimeLimit;
-    assert!(
-        ran.outcomes()
-            .iter()
-            .all(|(_, outcome)| *outcome == Outcome::Cancelled { by })
-    );
-    assert_eq!(ran.verdict.exit, Exit::Failed);
+#[test]
+fn nothing_that_ends_after_the_sessions_time_counts_as_passed() {
+    in_system(async {
+        let a = Fake::new("a");
+        let mut bench = Bench::new(&[&a], &[trail("t", &["dawdle"]), trail("u", &["pass"; 3])]);
+        bench.options = lasting(Duration::from_millis(100));
+        let ran = bench.run().await;
+        ran.assert_whole();
+        let Outcome::Failed(failure) = &ran.outcomes()[0].1 else {
+            panic!("{:?}", ran.outcomes());
+        };
+        let expected = "session timed out after 100 ms: `act` was still running";
+        assert_eq!(failure.message, expected);
+        assert_eq!(ran.verdict.passed, 1);
+    });
+}
+
+#[test]
+fn a_panic_costs_its_own_session_and_is_never_a_pass() {
+    in_system(async {
+        let (a, b) = (Fake::new("a"), Fake::new("b"));
+        let trails = [trail("t", &["panic"]), trail("u", &["pass"])];
+        let ran = Bench::new(&[&a, &b], &trails).run().await;
+        ran.assert_whole();
+        assert_eq!((ran.verdict.infrastructure, ran.verdict.passed), (2, 2));
+        assert_eq!(ran.verdict.exit, Exit::Infrastructure);
+        let (_, outcome) = &ran.outcomes()[0];
+        assert!(
+            matches!(outcome, Outcome::Infrastructure { blame: Blame::Host, cause, .. }
+                if cause.contains("a tool with a bug")),
+            "{outcome:?}"
+        );
+    });
+}
+
+#[test]
+fn a_run_that_is_stopped_at_any_point_settles_every_session_and_gives_every_device_back() {
+    in_system(async {
+        let reasons = [
+            StopReason::FailFast,
+            StopReason::TimeLimit,
+            StopReason::Interrupt,
+            StopReason::SecondInterrupt,
+        ];
+        for (point, reason) in (1..40).zip(reasons.into_iter().cycle()) {
+            let (a, b) = (Fake::new("a"), Fake::new("b"));
+            let trails = [trail("t", &["pass", "fail"]), trail("u", &["pass", "lose"])];
+            let mut bench = Bench::new(&[&a, &b], &trails);
+            bench.options = retrying(1);
+            bench.stops = vec![(point, reason)];
+            let ran = bench.run().await;
+            ran.assert_whole();
+            for fake in [a, b] {
+                let begun = fake.begun.load(Ordering::SeqCst);
+                let ended = fake.ended.load(Ordering::SeqCst);
+                let lost = ran.outcomes().len() as u32 * 2;
+                assert!(
+                    ended <= begun && begun - ended <= lost,
+                    "{begun} begun, {ended} ended"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn an_interrupt_cancels_what_runs_and_a_second_one_waits_for_nobody() {
+    in_system(async {
+        let (a, b) = (Fake::new("a"), Fake::new("b"));
+        let mut bench = Bench::new(&[&a], &[trail("t", &["wait"]), trail("u", &["pass"])]);
+        bench.stops = vec![(4, StopReason::Interrupt)];
+        let ran = bench.run().await;
+        ran.assert_whole();
+        let by = CancelCause::Interrupt;
+        assert!(
+            ran.outcomes()
+                .iter()
+                .all(|(_, outcome)| *outcome == Outcome::Cancelled { by })
+        );
+        assert_eq!(ran.verdict.exit, Exit::Infrastructure);
+
+        let mut bench = Bench::new(&[&b], &[trail("t", &["stall"])]);
+        bench.stops = vec![(4, StopReason::Interrupt), (5, StopReason::SecondInterrupt)];
+        let begun = Instant::now();
+        let ran = bench.run().await;
+        ran.assert_whole();
+        assert_eq!(ran.verdict.cancelled, 1);
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "it waited for a tool that stalls"
+        );
+    });
+}
+
+#[test]
+fn a_run_that_takes_longer_than_it_may_has_failed() {
+    in_system(async {
+        let a = Fake::new("a");
+        let mut bench = Bench::new(&[&a], &[trail("t", &["wait"]), trail("u", &["pass"])]);
+        bench.options.time_limit = Some(Duration::from_millis(50));
+        let ran = bench.run().await;
+        ran.assert_whole();
+        let by = CancelCause::TimeLimit;
+        assert!(
+            ran.outcomes()
+                .iter()
+                .all(|(_, outcome)| *outcome == Outcome::Cancelled { by })
+        );
+        assert_eq!(ran.verdict.exit, Exit::Failed);
+    });
 }
 
 /// A farm on which nothing is ever granted.
@@ -291,52 +298,58 @@ async fn a_run_whose_time_is_over_before_anything_began_could_not_find_out() {
     assert_eq!((verdict.cancelled, verdict.exit.code()), (1, 2));
 }
 
-async fn a_strict_run_fails_what_is_ambiguous_and_another_one_notes_it() {
-    for (ambiguity, passed) in [(Ambiguity::Report, 1), (Ambiguity::Fail, 0)] {
-        let a = Fake::new("a");
-        let mut bench = Bench::new(&[&a], &[trail("t", &["ambiguous"])]);
-        bench.options.session.ambiguity = ambiguity;
-        let ran = bench.run().await;
-        ran.assert_whole();
-        assert_eq!(ran.verdict.passed, passed);
-        let notes: Vec<String> = ran
-            .entries
-            .into_iter()
-            .filter_map(|entry| match entry.event {
-                RunEvent::ToolFinished { report, .. } => Some(report.notes),
-                _ => None,
-            })
-            .flatten()
-            .collect();
-        let noted: &[&str] = match ambiguity {
-            Ambiguity::Report => &["3 elements match text \"OK\"; the first was used"],
-            Ambiguity::Fail => &[],
-        };
-        assert_eq!(notes, noted);
-    }
+#[test]
+fn a_strict_run_fails_what_is_ambiguous_and_another_one_notes_it() {
+    in_system(async {
+        for (ambiguity, passed) in [(Ambiguity::Report, 1), (Ambiguity::Fail, 0)] {
+            let a = Fake::new("a");
+            let mut bench = Bench::new(&[&a], &[trail("t", &["ambiguous"])]);
+            bench.options.session.ambiguity = ambiguity;
+            let ran = bench.run().await;
+            ran.assert_whole();
+            assert_eq!(ran.verdict.passed, passed);
+            let notes: Vec<String> = ran
+                .entries
+                .into_iter()
+                .filter_map(|entry| match entry.event {
+                    RunEvent::ToolFinished { report, .. } => Some(report.notes),
+                    _ => None,
+                })
+                .flatten()
+                .collect();
+            let noted: &[&str] = match ambiguity {
+                Ambiguity::Report => &["3 elements match text \"OK\"; the first was used"],
+                Ambiguity::Fail => &[],
+            };
+            assert_eq!(notes, noted);
+        }
+    });
 }
 
-async fn commands_of_this_computer_are_a_persons_own() {
-    for (caller, passed) in [
-        (Caller::Person, 1),
-        (
-            Caller::Remote {
-                host_commands: false,
-            },
-            0,
-        ),
-        (
-            Caller::Remote {
-                host_commands: true,
-            },
-            1,
-        ),
-    ] {
-        let a = Fake::new("a");
-        let mut bench = Bench::new(&[&a], &[trail("t", &["act_on_host pass"])]);
-        bench.caller = caller.clone();
-        assert_eq!(bench.run().await.verdict.passed, passed, "{caller:?}");
-    }
+#[test]
+fn commands_of_this_computer_are_a_persons_own() {
+    in_system(async {
+        for (caller, passed) in [
+            (Caller::Person, 1),
+            (
+                Caller::Remote {
+                    host_commands: false,
+                },
+                0,
+            ),
+            (
+                Caller::Remote {
+                    host_commands: true,
+                },
+                1,
+            ),
+        ] {
+            let a = Fake::new("a");
+            let mut bench = Bench::new(&[&a], &[trail("t", &["act_on_host pass"])]);
+            bench.caller = caller.clone();
+            assert_eq!(bench.run().await.verdict.passed, passed, "{caller:?}");
+        }
+    });
 }
 
 fn agent(host_commands: bool, device_shell: bool) -> (Caller, Reach) {
@@ -362,92 +375,106 @@ async fn refusal(caller: &Caller, order: &str) -> Option<String> {
     ran.outcomes()[0].1.message()
 }
 
-async fn what_an_agent_may_not_do_nobody_whom_it_calls_does_for_it() {
-    for (host, shell) in [(false, false), (true, false), (false, true), (true, true)] {
-        let (caller, reach) = agent(host, shell);
-        assert_eq!(caller.reach(), Some(&reach));
+#[test]
+fn what_an_agent_may_not_do_nobody_whom_it_calls_does_for_it() {
+    in_system(async {
+        for (host, shell) in [(false, false), (true, false), (false, true), (true, true)] {
+            let (caller, reach) = agent(host, shell);
+            assert_eq!(caller.reach(), Some(&reach));
+            for tool in ["act", "act_on_host", "act_in_shell"] {
+                let direct = refusal(&caller, &format!("{tool} pass")).await;
+                let by_source = refusal(&caller, &format!("call_back {tool}")).await;
+                let may = match tool {
+                    "act_on_host" => host,
+                    "act_in_shell" => shell,
+                    _ => true,
+                };
+                assert_eq!(direct.is_none(), may, "{direct:?}");
+                assert_eq!(by_source.is_none(), may, "{by_source:?}");
+                let says =
+                    |said: Option<String>| said.is_none_or(|said| said.contains("for agents"));
+                assert!(says(direct) && says(by_source));
+            }
+        }
+        // A caller that is not an agent keeps its rights, by a source too.
         for tool in ["act", "act_on_host", "act_in_shell"] {
-            let direct = refusal(&caller, &format!("{tool} pass")).await;
-            let by_source = refusal(&caller, &format!("call_back {tool}")).await;
-            let may = match tool {
-                "act_on_host" => host,
-                "act_in_shell" => shell,
-                _ => true,
-            };
-            assert_eq!(direct.is_none(), may, "{direct:?}");
-            assert_eq!(by_source.is_none(), may, "{by_source:?}");
-            let says = |said: Option<String>| said.is_none_or(|said| said.contains("for agents"));
-            assert!(says(direct) && says(by_source));
+            let by_source = refusal(&Caller::Person, &format!("call_back {tool}")).await;
+            assert_eq!(by_source, None);
         }
-    }
-    // A caller that is not an agent keeps its rights, by a source too.
-    for tool in ["act", "act_on_host", "act_in_shell"] {
-        let by_source = refusal(&Caller::Person, &format!("call_back {tool}")).await;
-        assert_eq!(by_source, None);
-    }
-    // A source that may do less than its caller does less.
-    for bound in [Caller::Person, agent(true, true).0] {
-        let said = refusal(&bound, "call_back_bound act_on_host")
-            .await
-            .unwrap();
-        assert!(said.contains("for remote callers"), "{said}");
-        assert_eq!(refusal(&bound, "call_back_bound act_in_shell").await, None);
-    }
-}
-
-async fn trails_that_an_agent_has_run_lie_within_its_reach() {
-    for order in ["runTrail", "call_back runTrail"] {
-        for (caller, message) in [
-            (agent(true, true).0, "no trail t.trail.yaml in /project"),
-            (Caller::Person, "more than 16 deep"),
-        ] {
-            let a = Fake::new("a");
-            let call = match order.split_once(' ') {
-                Some((tool, order)) => format!("{tool}: {{ do: {order} }}"),
-                None => format!("{order}: {{ path: t.trail.yaml }}"),
-            };
-            let text =
-                format!("trail:\n  - step: again\n    recording:\n      web:\n        - {call}\n");
-            let trail = packtrain_model::Trail::parse(&text, "t.trail.yaml").unwrap();
-            let mut bench = Bench::new(&[&a], &[Arc::new(trail.trail)]);
-            let builtin = Registry::builtin();
-            let run_trail = Arc::clone(builtin.get("runTrail").unwrap());
-            bench.registry = SharedRegistry::new(registry().with(run_trail));
-            bench.caller = caller;
-            let ran = bench.run().await;
-            let said = ran.outcomes()[0].1.message().unwrap();
-            assert!(said.contains(message), "{said}");
+        // A source that may do less than its caller does less.
+        for bound in [Caller::Person, agent(true, true).0] {
+            let said = refusal(&bound, "call_back_bound act_on_host")
+                .await
+                .unwrap();
+            assert!(said.contains("for remote callers"), "{said}");
+            assert_eq!(refusal(&bound, "call_back_bound act_in_shell").await, None);
         }
-    }
+    });
 }
 
-async fn a_registry_that_is_replaced_serves_the_calls_that_follow() {
-    let a = Fake::new("a");
-    let mut bench = Bench::new(&[&a], &[trail("t", &["pass"])]);
-    bench.registry = SharedRegistry::new(Registry::default());
-    let ran = bench.run().await;
-    assert_eq!(ran.verdict.failed, 1);
-    let message = ran.outcomes()[0].1.message().unwrap();
-    assert_eq!(message, "unknown tool `act`");
-
-    let b = Fake::new("b");
-    let mut bench = Bench::new(&[&b], &[trail("t", &["pass"])]);
-    bench.registry = SharedRegistry::new(Registry::default());
-    bench.registry.replace(registry());
-    assert_eq!(bench.run().await.verdict.passed, 1);
+#[test]
+fn trails_that_an_agent_has_run_lie_within_its_reach() {
+    in_system(async {
+        for order in ["runTrail", "call_back runTrail"] {
+            for (caller, message) in [
+                (agent(true, true).0, "no trail t.trail.yaml in /project"),
+                (Caller::Person, "more than 16 deep"),
+            ] {
+                let a = Fake::new("a");
+                let call = match order.split_once(' ') {
+                    Some((tool, order)) => format!("{tool}: {{ do: {order} }}"),
+                    None => format!("{order}: {{ path: t.trail.yaml }}"),
+                };
+                let text = format!(
+                    "trail:\n  - step: again\n    recording:\n      web:\n        - {call}\n"
+                );
+                let trail = packtrain_model::Trail::parse(&text, "t.trail.yaml").unwrap();
+                let mut bench = Bench::new(&[&a], &[Arc::new(trail.trail)]);
+                let builtin = Registry::builtin();
+                let run_trail = Arc::clone(builtin.get("runTrail").unwrap());
+                bench.registry = SharedRegistry::new(registry().with(run_trail));
+                bench.caller = caller;
+                let ran = bench.run().await;
+                let said = ran.outcomes()[0].1.message().unwrap();
+                assert!(said.contains(message), "{said}");
+            }
+        }
+    });
 }
 
-async fn trails_that_run_each_other_for_ever_fail() {
-    let a = Fake::new("a");
-    let text = "trail:\n  - step: again\n    recording:\n      web:\n        - runTrail: { path: t.trail.yaml }\n";
-    let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
-        .unwrap()
-        .trail;
-    let mut bench = Bench::new(&[&a], &[Arc::new(trail)]);
-    bench.registry = SharedRegistry::new(Registry::builtin());
-    let ran = bench.run().await;
-    let message = ran.outcomes()[0].1.message().unwrap();
-    assert!(message.contains("more than 16 deep"), "{message}");
+#[test]
+fn a_registry_that_is_replaced_serves_the_calls_that_follow() {
+    in_system(async {
+        let a = Fake::new("a");
+        let mut bench = Bench::new(&[&a], &[trail("t", &["pass"])]);
+        bench.registry = SharedRegistry::new(Registry::default());
+        let ran = bench.run().await;
+        assert_eq!(ran.verdict.failed, 1);
+        let message = ran.outcomes()[0].1.message().unwrap();
+        assert_eq!(message, "unknown tool `act`");
+
+        let b = Fake::new("b");
+        let mut bench = Bench::new(&[&b], &[trail("t", &["pass"])]);
+        bench.registry = SharedRegistry::new(Registry::default());
+        bench.registry.replace(registry());
+        assert_eq!(bench.run().await.verdict.passed, 1);
+    });
+}
+
+#[test]
+fn trails_that_run_each_other_for_ever_fail() {
+    in_system(async {
+        let a = Fake::new("a");
+        let text = "trail:\n  - step: again\n    recording:\n      web:\n        - runTrail: { path: t.trail.yaml }\n";
+        let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
+            .unwrap()
+            .trail;
+        let mut bench = Bench::new(&[&a], &[Arc::new(trail)]);
+        bench.registry = SharedRegistry::new(Registry::builtin());
+        let ran = bench.run().await;
+        let message = ran.outcomes()[0].1.message().unwrap();
+        assert!(message.contains("more than 16 deep"), "{message}");
+    });
 }
 
 #[test]
@@ -492,53 +519,62 @@ fn an_order_that_was_written_down_is_the_same_order() {
     assert_eq!(serde_json::from_str::<SessionOrder>(&wire).unwrap(), order);
 }
 
-async fn what_stopped_the_run_is_in_its_journal() {
-    let a = Fake::new("a");
-    let mut bench = Bench::new(&[&a], &[trail("t", &["fail"]), trail("u", &["pass"])]);
-    bench.options.fail_fast = true;
-    let ran = bench.run().await;
-    let mut events = ran.entries.iter().map(|entry| &entry.event);
-    assert!(events.any(|event| matches!(
-        event,
-        RunEvent::StopRequested {
-            by: CancelCause::FailFast
-        }
-    )));
-}
-
-async fn an_argument_that_a_tool_does_not_take_is_noted_and_the_call_goes_on() {
-    let a = Fake::new("a");
-    let text = "trail:\n  - step: wait\n    recording:\n      web:\n        - wait: { timeToWaitInSeconds: 0, because: it is slow, reasonning: x }\n";
-    let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
-        .unwrap()
-        .trail;
-    let mut bench = Bench::new(&[&a], &[Arc::new(trail)]);
-    bench.registry = SharedRegistry::new(Registry::builtin());
-    let ran = bench.run().await;
-    assert_eq!(ran.verdict.passed, 1, "{:?}", ran.outcomes());
-    let notes = ran.entries.iter().find_map(|entry| match &entry.event {
-        RunEvent::ToolFinished { report, .. } => Some(report.notes.clone()),
-        _ => None,
+#[test]
+fn what_stopped_the_run_is_in_its_journal() {
+    in_system(async {
+        let a = Fake::new("a");
+        let mut bench = Bench::new(&[&a], &[trail("t", &["fail"]), trail("u", &["pass"])]);
+        bench.options.fail_fast = true;
+        let ran = bench.run().await;
+        let mut events = ran.entries.iter().map(|entry| &entry.event);
+        assert!(events.any(|event| matches!(
+            event,
+            RunEvent::StopRequested {
+                by: CancelCause::FailFast
+            }
+        )));
     });
-    let expected = [
-        "unknown argument `because` was ignored",
-        "unknown argument `reasonning` was ignored; did you mean `reasoning`?",
-    ];
-    assert_eq!(notes.unwrap(), expected);
 }
 
-async fn a_misspelled_argument_of_an_assertion_fails_it() {
-    let a = Fake::new("a");
-    let text = "trail:\n  - step: compare\n    recording:\n      web:\n        - assertEquals: { actual: a, expected: a, expectd: b }\n";
-    let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
-        .unwrap()
-        .trail;
-    let mut bench = Bench::new(&[&a], &[Arc::new(trail)]);
-    bench.registry = SharedRegistry::new(Registry::builtin());
-    let ran = bench.run().await;
-    let Outcome::Failed(failure) = &ran.outcomes()[0].1 else {
-        panic!("{:?}", ran.outcomes());
-    };
-    assert_eq!(failure.message, "unknown argument `expectd`");
-    assert_eq!(failure.hint.as_deref(), Some("did you mean `expected`?"));
+#[test]
+fn an_argument_that_a_tool_does_not_take_is_noted_and_the_call_goes_on() {
+    in_system(async {
+        let a = Fake::new("a");
+        let text = "trail:\n  - step: wait\n    recording:\n      web:\n        - wait: { timeToWaitInSeconds: 0, because: it is slow, reasonning: x }\n";
+        let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
+            .unwrap()
+            .trail;
+        let mut bench = Bench::new(&[&a], &[Arc::new(trail)]);
+        bench.registry = SharedRegistry::new(Registry::builtin());
+        let ran = bench.run().await;
+        assert_eq!(ran.verdict.passed, 1, "{:?}", ran.outcomes());
+        let notes = ran.entries.iter().find_map(|entry| match &entry.event {
+            RunEvent::ToolFinished { report, .. } => Some(report.notes.clone()),
+            _ => None,
+        });
+        let expected = [
+            "unknown argument `because` was ignored",
+            "unknown argument `reasonning` was ignored; did you mean `reasoning`?",
+        ];
+        assert_eq!(notes.unwrap(), expected);
+    });
+}
+
+#[test]
+fn a_misspelled_argument_of_an_assertion_fails_it() {
+    in_system(async {
+        let a = Fake::new("a");
+        let text = "trail:\n  - step: compare\n    recording:\n      web:\n        - assertEquals: { actual: a, expected: a, expectd: b }\n";
+        let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
+            .unwrap()
+            .trail;
+        let mut bench = Bench::new(&[&a], &[Arc::new(trail)]);
+        bench.registry = SharedRegistry::new(Registry::builtin());
+        let ran = bench.run().await;
+        let Outcome::Failed(failure) = &ran.outcomes()[0].1 else {
+            panic!("{:?}", ran.outcomes());
+        };
+        assert_eq!(failure.message, "unknown argument `expectd`");
+        assert_eq!(failure.hint.as_deref(), Some("did you mean `expected`?"));
+    });
 }

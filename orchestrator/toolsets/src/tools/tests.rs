@@ -62,13 +62,13 @@ impl Agent {
         Self::at(Arc::clone(&self.folder))
     }
 
-    fn called(&mut self, name: &str, args: Value) -> Result<Value, String> {
+    async fn called(&mut self, name: &str, args: Value) -> Result<Value, String> {
         let args = args.as_object().unwrap().clone();
         let how = self.how.clone();
         let called = self
             .tools
             .call(name, args, &self.listed, &self.equipped, how);
-        let called = wait(called).unwrap();
+        let called = called.await.unwrap();
         let text = called.result.content[0].as_text().unwrap().text.clone();
         if called.result.is_error == Some(true) {
             assert_eq!(called.equip, None);
@@ -82,44 +82,30 @@ impl Agent {
         Ok(data)
     }
 
-    #[track_caller]
-    fn call(&mut self, name: &str, args: Value) -> Value {
-        self.called(name, args).unwrap()
+    async fn call(&mut self, name: &str, args: Value) -> Value {
+        self.called(name, args).await.unwrap()
     }
 
-    #[track_caller]
-    fn refuses(&mut self, name: &str, args: Value, why: &str) {
-        let told = self.called(name, args).unwrap_err();
-        assert!(told.contains(why), "{told}");
+    async fn refused(&mut self, name: &str, args: Value) -> String {
+        self.called(name, args).await.unwrap_err()
     }
 
-    fn build(&mut self, name: &str, tools: &[&str]) -> Value {
-        let tools = tools.iter().map(|tool| json!({ "namespacedName": tool }));
-        let tools: Vec<_> = tools.collect();
+    async fn build(&mut self, name: &str, tools: &[&str]) -> Value {
+        let tools: Vec<_> = tools
+            .iter()
+            .map(|tool| json!({ "namespacedName": tool }))
+            .collect();
         let args = json!({ "name": name, "tools": tools, "autoEquip": true });
-        self.call("build-toolset", args)
+        self.call("build-toolset", args).await
     }
 
-    fn equip(&mut self, name: &str) -> Value {
-        self.call("equip-toolset", json!({ "name": name }))
+    async fn equip(&mut self, name: &str) -> Value {
+        self.call("equip-toolset", json!({ "name": name })).await
     }
 
-    fn unequip(&mut self) -> Value {
-        self.call("unequip-toolset", json!({}))
-    }
-
-    /// Adds notes to a tool, by its name or whatever refers to it.
-    fn notes(&mut self, tool: impl Into<Value>, notes: &[(&str, &str)]) -> Value {
-        self.call(ANNOTATE, annotation(tool, notes))
-    }
-
-    fn note(&mut self, tool: &str, name: &str, note: &str) -> Value {
-        self.notes(tool, &[(name, note)])
-    }
-
-    #[track_caller]
-    fn refuses_note(&mut self, tool: impl Into<Value>, (name, note): (&str, &str), why: &str) {
-        self.refuses(ANNOTATE, annotation(tool, &[(name, note)]), why);
+    async fn note(&mut self, tool: &str, name: &str, note: &str) -> Value {
+        self.call("add-tool-annotation", annotation(tool, name, note))
+            .await
     }
 
     fn offered(&self) -> Vec<ListedTool> {
@@ -135,17 +121,8 @@ impl Agent {
         offered.find(|tool| tool.name == name).unwrap().description
     }
 
-    /// The description of a tool ends with these notes.
-    #[track_caller]
-    fn tells(&self, name: &str, notes: &str) {
-        let told = self.description(name);
-        assert!(told.ends_with(notes), "{told}");
-    }
-
-    /// Why a call of the tool is refused; nothing where it is not.
-    fn refusal(&self, tool: &str) -> String {
-        let refused = self.tools.refuse(&self.equipped, &self.listed, tool);
-        refused.unwrap_or_default()
+    fn refuse(&self, tool: &str) -> Option<String> {
+        self.tools.refuse(&self.equipped, &self.listed, tool)
     }
 
     fn change(&mut self, index: usize) {
@@ -154,18 +131,14 @@ impl Agent {
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        let folder = self.folder.path().join("toolsets");
-        folder.join(format!("{name}.json"))
+        self.folder
+            .path()
+            .join("toolsets")
+            .join(format!("{name}.json"))
     }
 
     fn saved(&self, name: &str) -> Value {
         serde_json::from_slice(&std::fs::read(self.file(name)).unwrap()).unwrap()
-    }
-
-    /// No note was kept.
-    #[track_caller]
-    fn kept_none(&self) {
-        assert_eq!(self.saved("issues").get("toolNotes"), None);
     }
 
     fn write(&self, name: &str, toolset: &Value) {
@@ -175,26 +148,8 @@ impl Agent {
     }
 }
 
-const ANNOTATE: &str = "add-tool-annotation";
-
-fn wait<T>(work: impl Future<Output = T>) -> T {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_all().build().unwrap().block_on(work)
-}
-
-/// Notes on a tool, by its name or whatever refers to it.
-fn annotation(tool: impl Into<Value>, notes: &[(&str, &str)]) -> Value {
-    let tool = match tool.into() {
-        Value::String(name) => json!({ "namespacedName": name }),
-        reference => reference,
-    };
-    let notes = notes.iter();
-    let notes = notes.map(|(name, note)| json!({ "name": name, "note": note }));
-    json!({ "toolRef": tool, "notes": notes.collect::<Vec<_>>() })
-}
-
-fn count(list: &Value) -> usize {
-    list.as_array().unwrap().len()
+fn annotation(tool: &str, name: &str, note: &str) -> Value {
+    json!({ "toolRef": { "namespacedName": tool }, "notes": [{ "name": name, "note": note }] })
 }
 
 #[test]
@@ -235,64 +190,70 @@ fn there_are_eight_tools_and_each_says_what_it_does_to_toolsets() {
     assert_eq!(listed, expected);
 }
 
-#[test]
-fn what_is_not_in_the_equipped_toolset_is_neither_offered_nor_called() {
+#[tokio::test]
+async fn what_is_not_in_the_equipped_toolset_is_neither_offered_nor_called() {
     let mut agent = Agent::new();
     assert_eq!(agent.names(), ["create_issue", "search", "tap"]);
-    assert_eq!(agent.refusal("search"), "");
-    let told = agent.build(
-        "issues",
-        &["linear.create_issue", "linear_create_issue", "tap"],
-    );
+    assert_eq!(agent.refuse("search"), None);
+    let told = agent
+        .build(
+            "issues",
+            &["linear.create_issue", "linear_create_issue", "tap"],
+        )
+        .await;
     assert_eq!(told["toolCount"], 2);
     assert_eq!(told["equipped"], true);
     assert_eq!(told["replaced"], false);
     assert_eq!(told["place"], "project");
     assert_eq!(agent.names(), ["create_issue", "tap"]);
-    assert_eq!(agent.refusal("tap"), "");
+    assert_eq!(agent.refuse("tap"), None);
     assert!(
         agent
-            .refusal("search")
+            .refuse("search")
+            .unwrap()
             .contains("not in the toolset `issues`")
     );
-    assert!(!agent.refusal("unheard_of").is_empty());
-    agent.unequip();
-    assert_eq!(agent.refusal("search"), "");
+    assert!(agent.refuse("unheard_of").is_some());
+    agent.call("unequip-toolset", json!({})).await;
+    assert_eq!(agent.refuse("search"), None);
     assert_eq!(agent.names().len(), 3);
 }
 
-#[test]
-fn two_agents_have_two_toolsets() {
+#[tokio::test]
+async fn two_agents_have_two_toolsets() {
     let mut one = Agent::new();
     let mut other = one.another();
-    one.build("issues", &["create_issue"]);
-    other.build("taps", &["tap"]);
-    one.note("create_issue", "ours", "of one");
+    one.build("issues", &["create_issue"]).await;
+    other.build("taps", &["tap"]).await;
+    one.note("create_issue", "ours", "of one").await;
     assert_eq!(
         (one.names(), other.names()),
         (vec!["create_issue".to_owned()], vec!["tap".to_owned()])
     );
-    assert!(!one.refusal("tap").is_empty() && other.refusal("tap").is_empty());
-    other.unequip();
+    assert!(one.refuse("tap").is_some() && other.refuse("tap").is_none());
+    other.call("unequip-toolset", json!({})).await;
     assert_eq!(one.names(), ["create_issue"]);
     assert_eq!(other.description("create_issue"), "What create_issue does");
 }
 
-#[test]
-fn a_changed_definition_is_refused_until_it_is_accepted() {
+#[tokio::test]
+async fn a_changed_definition_is_refused_until_it_is_accepted() {
     let mut agent = Agent::new();
-    agent.build("issues", &["create_issue", "search"]);
+    agent.build("issues", &["create_issue", "search"]).await;
     agent.change(0);
     assert_eq!(agent.names(), ["search"]);
-    let why = agent.refusal("create_issue");
+    let why = agent.refuse("create_issue").unwrap();
     assert!(
         why.contains("packtrain toolsets accept issues create_issue"),
         "{why}"
     );
-    agent.refuses_note("create_issue", ("ab", "x"), "has changed");
-    let told = agent.equip("issues");
+    let why = agent
+        .refused("add-tool-annotation", annotation("create_issue", "ab", "x"))
+        .await;
+    assert!(why.contains("has changed"), "{why}");
+    let told = agent.equip("issues").await;
     assert_eq!(told["notOffered"][0]["tool"], "linear.create_issue");
-    assert_eq!(agent.refusal("search"), "");
+    assert_eq!(agent.refuse("search"), None);
 
     let store = ToolsetStore::new(Some(agent.folder.path()), None, []);
     let accepted = store.change("issues", |known| {
@@ -300,32 +261,36 @@ fn a_changed_definition_is_refused_until_it_is_accepted() {
         assert!(toolset.accept(&agent.listed[0], &agent.listed));
         Ok::<_, crate::store::StoreError>((toolset, ()))
     });
-    wait(accepted).unwrap();
-    agent.equip("issues");
+    accepted.await.unwrap();
+    agent.equip("issues").await;
     assert_eq!(agent.names(), ["create_issue", "search"]);
-    assert_eq!(agent.refusal("create_issue"), "");
+    assert_eq!(agent.refuse("create_issue"), None);
 
     agent.change(1);
-    assert!(!agent.refusal("search").is_empty());
-    let told = agent.build("issues", &["create_issue", "search"]);
+    assert!(agent.refuse("search").is_some());
+    let told = agent.build("issues", &["create_issue", "search"]).await;
     assert_eq!(told["replaced"], true);
-    assert_eq!(agent.refusal("search"), "");
+    assert_eq!(agent.refuse("search"), None);
 }
 
-#[test]
-fn building_anew_keeps_notes_and_replaces_tools() {
+#[tokio::test]
+async fn building_anew_keeps_notes_and_replaces_tools() {
     let mut agent = Agent::new();
-    agent.build("issues", &["create_issue"]);
-    agent.note("create_issue", "kept", "still here");
+    agent.build("issues", &["create_issue"]).await;
+    agent.note("create_issue", "kept", "still here").await;
     let built = agent.saved("issues")["createdAt"].clone();
-    agent.build("issues", &["create_issue", "tap"]);
-    agent.tells("create_issue", "• **kept**: still here");
+    agent.build("issues", &["create_issue", "tap"]).await;
+    assert!(
+        agent
+            .description("create_issue")
+            .ends_with("• **kept**: still here")
+    );
     assert_eq!(agent.names(), ["create_issue", "tap"]);
     assert_eq!(agent.saved("issues")["createdAt"], built);
 }
 
-#[test]
-fn arguments_that_break_the_schema_save_nothing() {
+#[tokio::test]
+async fn arguments_that_break_the_schema_save_nothing() {
     let mut agent = Agent::new();
     let one = json!([{ "namespacedName": "tap" }]);
     let many = vec![json!({ "namespacedName": "tap" }); 101];
@@ -345,7 +310,7 @@ fn arguments_that_break_the_schema_save_nothing() {
         json!({ "name": "ok", "tools": [{ "namespacedName": "nothing" }] }),
         json!({ "name": "core_web", "tools": one }),
     ] {
-        agent.refuses("build-toolset", args, "");
+        agent.refused("build-toolset", args).await;
     }
     assert!(!agent.folder.path().join("toolsets").exists());
     for name in [
@@ -354,7 +319,7 @@ fn arguments_that_break_the_schema_save_nothing() {
         "unequip-toolset",
         "get-active-toolset",
     ] {
-        agent.refuses(name, json!({ "x": 1 }), "");
+        agent.refused(name, json!({ "x": 1 })).await;
     }
     let nothing = EquippedToolset::default();
     let unknown = agent.tools.call(
@@ -364,29 +329,39 @@ fn arguments_that_break_the_schema_save_nothing() {
         &nothing,
         Mutability::Session,
     );
-    assert!(wait(unknown).is_err());
+    assert!(unknown.await.is_err());
 }
 
-#[test]
-fn what_is_hidden_says_why_and_cannot_be_built_in_or_called() {
+#[tokio::test]
+async fn what_is_hidden_says_why_and_cannot_be_built_in_or_called() {
     let mut agent = Agent::new();
     agent.listed[1].hidden = Some("its name is one of ours".to_owned());
     assert_eq!(agent.names(), ["create_issue", "tap"]);
-    assert!(agent.refusal("search").contains("its name is one of ours"));
+    assert!(
+        agent
+            .refuse("search")
+            .unwrap()
+            .contains("its name is one of ours")
+    );
     let args = json!({ "name": "all", "tools": [{ "namespacedName": "search" }] });
-    agent.refuses("build-toolset", args, "one of ours");
-    let told = agent.call("list-available-tools", json!({}));
+    assert!(
+        agent
+            .refused("build-toolset", args)
+            .await
+            .contains("one of ours")
+    );
+    let told = agent.call("list-available-tools", json!({})).await;
     let search = &told["toolsByServer"][0]["tools"][1];
     assert_eq!(search["notOffered"], "its name is one of ours");
     assert_eq!(search["context"]["tokens"], 0);
 }
 
-#[test]
-fn tools_are_listed_by_source_with_what_they_cost() {
+#[tokio::test]
+async fn tools_are_listed_by_source_with_what_they_cost() {
     let mut agent = Agent::new();
-    agent.build("issues", &["create_issue"]);
-    agent.note("create_issue", "long", &"x".repeat(400));
-    let told = agent.call("list-available-tools", json!({}));
+    agent.build("issues", &["create_issue"]).await;
+    agent.note("create_issue", "long", &"x".repeat(400)).await;
+    let told = agent.call("list-available-tools", json!({})).await;
     let linear = &told["toolsByServer"][0];
     assert_eq!(
         (&linear["serverName"], &linear["toolCount"]),
@@ -421,13 +396,13 @@ fn tools_are_listed_by_source_with_what_they_cost() {
     assert!(sum(issues) >= sum(first) + 100, "notes cost, too: {issues}");
 }
 
-#[test]
-fn saved_toolsets_are_listed_with_odd_files_beside_them() {
+#[tokio::test]
+async fn saved_toolsets_are_listed_with_odd_files_beside_them() {
     let mut agent = Agent::new();
-    agent.build("issues", &["create_issue", "tap"]);
-    agent.note("tap", "ab", "x");
+    agent.build("issues", &["create_issue", "tap"]).await;
+    agent.note("tap", "ab", "x").await;
     std::fs::write(agent.file("broken"), "{").unwrap();
-    let told = agent.call("list-saved-toolsets", json!({}));
+    let told = agent.call("list-saved-toolsets", json!({})).await;
     let issues = &told["toolsets"][0];
     assert_eq!(
         issues["tools"],
@@ -444,37 +419,48 @@ fn saved_toolsets_are_listed_with_odd_files_beside_them() {
             .unwrap()
             .contains("broken.json")
     );
-    agent.refuses("equip-toolset", json!({ "name": "broken" }), "broken.json");
-    agent.refuses(
-        "equip-toolset",
-        json!({ "name": "isues" }),
-        "did you mean `issues`?",
+    assert!(
+        agent
+            .refused("equip-toolset", json!({ "name": "broken" }))
+            .await
+            .contains("broken.json")
+    );
+    assert!(
+        agent
+            .refused("equip-toolset", json!({ "name": "isues" }))
+            .await
+            .contains("did you mean `issues`?")
     );
     assert_eq!(agent.equipped.name(), Some("issues"));
 }
 
-#[test]
-fn a_defined_toolset_can_be_equipped_and_takes_no_notes() {
+#[tokio::test]
+async fn a_defined_toolset_can_be_equipped_and_takes_no_notes() {
     let mut agent = Agent::new();
-    agent.equip("core_web");
+    agent.equip("core_web").await;
     assert_eq!(agent.names(), ["tap"]);
     agent.change(2);
     assert_eq!(agent.names(), ["tap"]);
-    agent.refuses_note("tap", ("ab", "x"), "build one of another name");
+    let why = agent
+        .refused("add-tool-annotation", annotation("tap", "ab", "x"))
+        .await;
+    assert!(why.contains("build one of another name"), "{why}");
 }
 
-#[test]
-fn the_active_toolset_is_shown_with_what_it_lacks() {
+#[tokio::test]
+async fn the_active_toolset_is_shown_with_what_it_lacks() {
     let mut agent = Agent::new();
     assert_eq!(
-        agent.call("get-active-toolset", json!({}))["equipped"],
+        agent.call("get-active-toolset", json!({})).await["equipped"],
         false
     );
-    agent.build("issues", &["create_issue", "search", "tap"]);
-    agent.note("tap", "ab", "x");
+    agent
+        .build("issues", &["create_issue", "search", "tap"])
+        .await;
+    agent.note("tap", "ab", "x").await;
     agent.change(0);
     agent.listed.remove(1);
-    let told = agent.call("get-active-toolset", json!({}));
+    let told = agent.call("get-active-toolset", json!({})).await;
     let states: Vec<_> = told["tools"]
         .as_array()
         .unwrap()
@@ -490,69 +476,86 @@ fn the_active_toolset_is_shown_with_what_it_lacks() {
         (&told["toolset"], &told["toolCount"]),
         (&json!("issues"), &json!(1))
     );
-    assert_eq!(count(&told["notOffered"]), 2);
+    assert_eq!(told["notOffered"].as_array().unwrap().len(), 2);
 }
 
-#[test]
-fn deleting_takes_a_yes_and_is_not_the_way_out_of_a_toolset() {
+#[tokio::test]
+async fn deleting_takes_a_yes_and_is_not_the_way_out_of_a_toolset() {
     let mut agent = Agent::new();
     let mut other = agent.another();
-    agent.build("issues", &["create_issue"]);
+    agent.build("issues", &["create_issue"]).await;
     let args = |confirm: bool| json!({ "name": "issues", "confirm": confirm });
-    other.refuses("delete-toolset", json!({ "name": "issues" }), "");
-    other.refuses("delete-toolset", args(false), "confirm");
-    agent.refuses("delete-toolset", args(true), "unequip");
+    other
+        .refused("delete-toolset", json!({ "name": "issues" }))
+        .await;
+    assert!(
+        other
+            .refused("delete-toolset", args(false))
+            .await
+            .contains("confirm")
+    );
+    assert!(
+        agent
+            .refused("delete-toolset", args(true))
+            .await
+            .contains("unequip")
+    );
     assert!(agent.file("issues").exists());
-    other.call("delete-toolset", args(true));
+    other.call("delete-toolset", args(true)).await;
     assert!(!agent.file("issues").exists());
     // Who has it equipped keeps what it has, and is told where that matters.
     assert_eq!(agent.names(), ["create_issue"]);
-    agent.refuses_note("create_issue", ("ab", "x"), "was deleted");
+    let why = agent
+        .refused("add-tool-annotation", annotation("create_issue", "ab", "x"))
+        .await;
+    assert!(why.contains("was deleted"), "{why}");
     assert!(!agent.file("issues").exists());
 }
 
-#[test]
-fn at_an_address_nothing_is_equipped_and_the_address_is_told() {
+#[tokio::test]
+async fn at_an_address_nothing_is_equipped_and_the_address_is_told() {
     let mut agent = Agent::new();
     agent.how = Mutability::Endpoint {
         url: "http://127.0.0.1:4000/mcp".to_owned(),
     };
-    let told = agent.build("issues", &["create_issue"]);
+    let told = agent.build("issues", &["create_issue"]).await;
     assert_eq!(told["url"], "http://127.0.0.1:4000/mcp/issues");
     assert_eq!(told["equipped"], false);
     assert_eq!(
-        agent.equip("issues")["url"],
+        agent.equip("issues").await["url"],
         "http://127.0.0.1:4000/mcp/issues"
     );
     assert_eq!((agent.names().len(), agent.equipped.name()), (3, None));
     // As its own address would have it.
     agent.equipped = agent.tools.equip("issues").unwrap();
     assert_eq!(agent.names(), ["create_issue"]);
-    assert_eq!(agent.unequip()["url"], "http://127.0.0.1:4000/mcp");
+    assert_eq!(
+        agent.call("unequip-toolset", json!({})).await["url"],
+        "http://127.0.0.1:4000/mcp"
+    );
     assert_eq!(agent.equipped.name(), Some("issues"));
-    agent.note("create_issue", "ab", "x");
-    agent.tells("create_issue", "• **ab**: x");
+    agent.note("create_issue", "ab", "x").await;
+    assert!(agent.description("create_issue").ends_with("• **ab**: x"));
 }
 
-#[test]
-fn notes_of_two_agents_at_once_are_all_there() {
+#[tokio::test]
+async fn notes_of_two_agents_at_once_are_all_there() {
     const EACH: usize = 20;
     let mut first = Agent::new();
-    first.build("issues", &["create_issue"]);
+    first.build("issues", &["create_issue"]).await;
     let (mut left, mut right) = (first.another(), first.another());
-    left.equip("issues");
-    right.equip("issues");
-    let add = |agent: &mut Agent, side: &str| {
+    left.equip("issues").await;
+    right.equip("issues").await;
+    let add = async |agent: &mut Agent, side: &str| {
         for number in 0..EACH {
-            let told = agent.note("create_issue", &format!("{side}-{number}"), "x");
+            let told = agent
+                .note("create_issue", &format!("{side}-{number}"), "x")
+                .await;
             assert_eq!(told["successCount"], 1);
         }
     };
-    std::thread::scope(|scope| {
-        scope.spawn(|| add(&mut left, "left"));
-        scope.spawn(|| add(&mut right, "right"));
-    });
-    first.equip("issues");
+    tokio::join!(add(&mut left, "left"), add(&mut right, "right"));
+    first.equip("issues").await;
     assert_eq!(
         first.description("create_issue").matches("• **").count(),
         2 * EACH

@@ -1,21 +1,33 @@
 //! Tool annotations, requirement by requirement.
 
 use packtrain_tools::toolsets::{MAX_NOTE, MAX_NOTES_PER_CALL, SavedToolset, ref_id};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{ANNOTATE, Agent, annotation, count, definitions, tool};
+use super::{Agent, annotation, definitions, tool};
+
+const ANNOTATE: &str = "add-tool-annotation";
 
 /// An agent that has `create_issue` and `tap` equipped.
-fn equipped() -> Agent {
+async fn equipped() -> Agent {
     let mut agent = Agent::new();
-    agent.build("issues", &["linear.create_issue", "tap"]);
+    agent.build("issues", &["linear.create_issue", "tap"]).await;
     agent
 }
 
-#[test]
-fn f01_notes_round_trip_through_the_file_in_their_form() {
-    let mut agent = equipped();
-    agent.note("linear.create_issue", "team", "Ask \"which\" team • ä\n");
+fn notes(tool: Value, notes: &[(&str, &str)]) -> Value {
+    let notes: Vec<_> = notes
+        .iter()
+        .map(|(name, note)| json!({ "name": name, "note": note }))
+        .collect();
+    json!({ "toolRef": tool, "notes": notes })
+}
+
+#[tokio::test]
+async fn f01_notes_round_trip_through_the_file_in_their_form() {
+    let mut agent = equipped().await;
+    agent
+        .note("linear.create_issue", "team", "Ask \"which\" team • ä\n")
+        .await;
     let saved = agent.saved("issues");
     let expected = json!([{
         "toolRef": { "namespacedName": "linear.create_issue", "refId": ref_id(&agent.listed[0]) },
@@ -26,19 +38,25 @@ fn f01_notes_round_trip_through_the_file_in_their_form() {
     assert_eq!(serde_json::to_value(read).unwrap(), saved);
 }
 
-#[test]
-fn f02_notes_belong_to_a_tool_within_one_toolset() {
-    let mut agent = equipped();
-    agent.note("create_issue", "one", "first");
-    agent.note("create_issue", "two", "second");
-    assert_eq!(count(&agent.saved("issues")["toolNotes"][0]["notes"]), 2);
+#[tokio::test]
+async fn f02_notes_belong_to_a_tool_within_one_toolset() {
+    let mut agent = equipped().await;
+    agent.note("create_issue", "one", "first").await;
+    agent.note("create_issue", "two", "second").await;
+    assert_eq!(
+        agent.saved("issues")["toolNotes"][0]["notes"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
     assert_eq!(agent.description("tap"), "What tap does");
-    agent.build("others", &["create_issue"]);
+    agent.build("others", &["create_issue"]).await;
     assert_eq!(agent.description("create_issue"), "What create_issue does");
 }
 
-#[test]
-fn f03_notes_are_only_ever_added() {
+#[tokio::test]
+async fn f03_notes_are_only_ever_added() {
     let listed = definitions();
     let speaks_of_notes = |name: &str| name.contains("annotation") || name.contains("note");
     let names: Vec<_> = listed
@@ -47,16 +65,20 @@ fn f03_notes_are_only_ever_added() {
         .filter(|name| speaks_of_notes(name))
         .collect();
     assert_eq!(names, [ANNOTATE]);
-    let mut agent = equipped();
-    agent.note("create_issue", "kept", "old");
-    agent.note("create_issue", "kept", "new");
-    agent.build("issues", &["tap"]);
-    agent.build("issues", &["tap", "create_issue"]);
-    agent.tells("create_issue", "• **kept**: old");
+    let mut agent = equipped().await;
+    agent.note("create_issue", "kept", "old").await;
+    agent.note("create_issue", "kept", "new").await;
+    agent.build("issues", &["tap"]).await;
+    agent.build("issues", &["tap", "create_issue"]).await;
+    assert!(
+        agent
+            .description("create_issue")
+            .ends_with("• **kept**: old")
+    );
 }
 
-#[test]
-fn f04_the_schema_is_listed_exactly_and_kept() {
+#[tokio::test]
+async fn f04_the_schema_is_listed_exactly_and_kept() {
     let listed = definitions();
     let tool = listed.iter().find(|tool| tool.name == ANNOTATE).unwrap();
     let expected = json!({
@@ -110,7 +132,7 @@ fn f04_the_schema_is_listed_exactly_and_kept() {
     });
     assert_eq!(tool.schema_as_json_value(), expected);
 
-    let mut agent = equipped();
+    let mut agent = equipped().await;
     let many = vec![("ab", "x"); MAX_NOTES_PER_CALL + 1];
     let known = json!({ "namespacedName": "tap" });
     for args in [
@@ -123,57 +145,87 @@ fn f04_the_schema_is_listed_exactly_and_kept() {
         json!({ "toolRef": known, "notes": [{ "note": "x" }] }),
         json!({ "toolRef": known, "notes": [{ "name": "ab", "note": "x", "by": "me" }] }),
         json!({ "toolRef": known, "notes": [{ "name": "ab", "note": "x" }], "toolset": "issues" }),
-        annotation(json!({}), &[("ab", "x")]),
-        annotation(json!({ "namespacedName": "tap", "id": 1 }), &[("ab", "x")]),
-        annotation(known.clone(), &many),
+        notes(json!({}), &[("ab", "x")]),
+        notes(json!({ "namespacedName": "tap", "id": 1 }), &[("ab", "x")]),
+        notes(known.clone(), &many),
     ] {
-        agent.refuses(ANNOTATE, args, "");
+        agent.refused(ANNOTATE, args).await;
     }
-    agent.kept_none();
+    assert_eq!(agent.saved("issues").get("toolNotes"), None);
 }
 
-#[test]
-fn f05_without_an_equipped_toolset_it_is_an_error() {
-    let mut agent = equipped();
-    agent.unequip();
-    agent.refuses_note("tap", ("ab", "x"), "no toolset is equipped");
-    agent.kept_none();
+#[tokio::test]
+async fn f05_without_an_equipped_toolset_it_is_an_error() {
+    let mut agent = equipped().await;
+    agent.call("unequip-toolset", json!({})).await;
+    let why = agent.refused(ANNOTATE, annotation("tap", "ab", "x")).await;
+    assert!(why.contains("no toolset is equipped"), "{why}");
+    assert_eq!(agent.saved("issues").get("toolNotes"), None);
 }
 
-#[test]
-fn f06_a_tool_is_found_by_name_and_by_hash_or_it_is_an_error() {
-    let mut agent = equipped();
+#[tokio::test]
+async fn f06_a_tool_is_found_by_name_and_by_hash_or_it_is_an_error() {
+    let mut agent = equipped().await;
     let by_hash = json!({ "refId": ref_id(&agent.listed[0]) });
-    let told = agent.notes(by_hash, &[("by-hash", "x")]);
+    let told = agent
+        .call(ANNOTATE, notes(by_hash, &[("by-hash", "x")]))
+        .await;
     assert_eq!(told["tool"]["namespacedName"], "linear.create_issue");
-    agent.note("linear.create_issue", "by-name", "x");
-    assert_eq!(count(&agent.saved("issues")["toolNotes"][0]["notes"]), 2);
-    agent.refuses_note("linear.creat_issue", ("ab", "x"), "unknown tool");
+    agent.note("linear.create_issue", "by-name", "x").await;
+    assert_eq!(
+        agent.saved("issues")["toolNotes"][0]["notes"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    let why = agent
+        .refused(ANNOTATE, annotation("linear.creat_issue", "ab", "x"))
+        .await;
+    assert!(why.contains("unknown tool"), "{why}");
     let stale = json!({ "refId": "0".repeat(64) });
-    agent.refuses_note(stale, ("ab", "x"), "no tool has the refId");
+    let why = agent.refused(ANNOTATE, notes(stale, &[("ab", "x")])).await;
+    assert!(why.contains("no tool has the refId"), "{why}");
     // Both are fine when they mean the same tool.
     let both = |hash: String| json!({ "namespacedName": "tap", "refId": hash });
-    agent.notes(both(ref_id(&agent.listed[2])), &[("both", "x")]);
-    agent.refuses_note(both(ref_id(&agent.listed[0])), ("neither", "x"), "");
+    agent
+        .call(
+            ANNOTATE,
+            notes(both(ref_id(&agent.listed[2])), &[("both", "x")]),
+        )
+        .await;
+    agent
+        .refused(
+            ANNOTATE,
+            notes(both(ref_id(&agent.listed[0])), &[("neither", "x")]),
+        )
+        .await;
 }
 
-#[test]
-fn f07_a_tool_outside_the_equipped_toolset_is_an_error() {
-    let mut agent = equipped();
-    agent.refuses_note(
-        "linear.search",
-        ("ab", "x"),
-        "`search` is not in the toolset `issues`",
+#[tokio::test]
+async fn f07_a_tool_outside_the_equipped_toolset_is_an_error() {
+    let mut agent = equipped().await;
+    let why = agent
+        .refused(ANNOTATE, annotation("linear.search", "ab", "x"))
+        .await;
+    assert!(
+        why.contains("`search` is not in the toolset `issues`"),
+        "{why}"
     );
-    agent.kept_none();
+    assert_eq!(agent.saved("issues").get("toolNotes"), None);
 }
 
-#[test]
-fn f08_a_name_that_is_there_is_skipped_with_a_warning_and_the_others_are_added() {
-    let mut agent = equipped();
-    agent.note("tap", "known", "old");
+#[tokio::test]
+async fn f08_a_name_that_is_there_is_skipped_with_a_warning_and_the_others_are_added() {
+    let mut agent = equipped().await;
+    agent.note("tap", "known", "old").await;
     let tap = json!({ "namespacedName": "tap" });
-    let told = agent.notes(tap, &[("first", "1"), ("known", "new"), ("last", "2")]);
+    let told = agent
+        .call(
+            ANNOTATE,
+            notes(tap, &[("first", "1"), ("known", "new"), ("last", "2")]),
+        )
+        .await;
     assert_eq!(
         (&told["successCount"], &told["errorCount"]),
         (&json!(2), &json!(1))
@@ -186,26 +238,35 @@ fn f08_a_name_that_is_there_is_skipped_with_a_warning_and_the_others_are_added()
         "{told}"
     );
     let expected = "• **known**: old\n• **first**: 1\n• **last**: 2";
-    agent.tells("tap", expected);
+    assert!(
+        agent.description("tap").ends_with(expected),
+        "{}",
+        agent.description("tap")
+    );
 }
 
-#[test]
-fn f09_notes_survive_a_restart() {
-    let mut agent = equipped();
-    agent.note("tap", "kept", "x");
+#[tokio::test]
+async fn f09_notes_survive_a_restart() {
+    let mut agent = equipped().await;
+    agent.note("tap", "kept", "x").await;
     let mut later = agent.another();
-    later.equip("issues");
+    later.equip("issues").await;
     assert_eq!(later.description("tap"), agent.description("tap"));
     assert!(later.description("tap").contains("**kept**"));
 }
 
-#[test]
-fn f10_the_answer_lists_what_was_added() {
-    let mut agent = equipped();
-    let told = agent.notes(
-        json!({ "namespacedName": "tap" }),
-        &[("ab", "x"), ("cd", "y")],
-    );
+#[tokio::test]
+async fn f10_the_answer_lists_what_was_added() {
+    let mut agent = equipped().await;
+    let told = agent
+        .call(
+            ANNOTATE,
+            notes(
+                json!({ "namespacedName": "tap" }),
+                &[("ab", "x"), ("cd", "y")],
+            ),
+        )
+        .await;
     let expected = json!({
         "toolset": "issues",
         "tool": { "namespacedName": "packtrain.tap", "refId": ref_id(&agent.listed[2]), "server": "packtrain" },
@@ -216,9 +277,9 @@ fn f10_the_answer_lists_what_was_added() {
     assert_eq!(told, expected);
 }
 
-#[test]
-fn f11_a_bad_name_is_rejected_and_nothing_is_stored() {
-    let mut agent = equipped();
+#[tokio::test]
+async fn f11_a_bad_name_is_rejected_and_nothing_is_stored() {
+    let mut agent = equipped().await;
     let tap = json!({ "namespacedName": "tap" });
     for name in [
         "Bad Name",
@@ -229,22 +290,25 @@ fn f11_a_bad_name_is_rejected_and_nothing_is_stored() {
         "",
         &"n".repeat(51),
     ] {
-        agent.refuses(
-            ANNOTATE,
-            annotation(tap.clone(), &[("good", "x"), (name, "y")]),
-            "lower-case letters",
-        );
+        let why = agent
+            .refused(ANNOTATE, notes(tap.clone(), &[("good", "x"), (name, "y")]))
+            .await;
+        assert!(why.contains("lower-case letters"), "{why}");
     }
-    agent.kept_none();
+    assert_eq!(agent.saved("issues").get("toolNotes"), None);
     assert_eq!(agent.description("tap"), "What tap does");
 }
 
-#[test]
-fn f12_the_form_of_notes_is_exact() {
-    let mut agent = equipped();
+#[tokio::test]
+async fn f12_the_form_of_notes_is_exact() {
+    let mut agent = equipped().await;
     agent.listed[2].description = "Creates a new issue in Linear".to_owned();
-    agent.note("tap", "usage-with-project", "Always load projects");
-    agent.note("tap", "priority-handling", "Set priority to 1 (Urgent)");
+    agent
+        .note("tap", "usage-with-project", "Always load projects")
+        .await;
+    agent
+        .note("tap", "priority-handling", "Set priority to 1 (Urgent)")
+        .await;
     let section = "### Additional Tool Notes\n\n• **usage-with-project**: Always load projects\n\
                    • **priority-handling**: Set priority to 1 (Urgent)";
     assert_eq!(
@@ -256,10 +320,10 @@ fn f12_the_form_of_notes_is_exact() {
     assert_eq!(agent.description("tap"), section);
 }
 
-#[test]
-fn f13_notes_are_shown_once_however_often_tools_are_listed() {
-    let mut agent = equipped();
-    agent.note("tap", "ab", "x");
+#[tokio::test]
+async fn f13_notes_are_shown_once_however_often_tools_are_listed() {
+    let mut agent = equipped().await;
+    agent.note("tap", "ab", "x").await;
     let first = agent.offered();
     for _ in 0..3 {
         assert_eq!(agent.offered(), first);
@@ -271,7 +335,7 @@ fn f13_notes_are_shown_once_however_often_tools_are_listed() {
             .count(),
         1
     );
-    agent.note("tap", "cd", "y");
+    agent.note("tap", "cd", "y").await;
     assert_eq!(
         agent
             .description("tap")
@@ -282,21 +346,21 @@ fn f13_notes_are_shown_once_however_often_tools_are_listed() {
     assert_eq!(agent.listed[2].description, "What tap does");
 }
 
-#[test]
-fn f14_building_starts_without_notes_and_equipping_brings_them() {
-    let mut agent = equipped();
-    agent.kept_none();
+#[tokio::test]
+async fn f14_building_starts_without_notes_and_equipping_brings_them() {
+    let mut agent = equipped().await;
+    assert_eq!(agent.saved("issues").get("toolNotes"), None);
     assert_eq!(agent.description("tap"), "What tap does");
-    agent.note("tap", "ab", "x");
+    agent.note("tap", "ab", "x").await;
     assert!(agent.description("tap").contains("**ab**"));
     let mut other = agent.another();
     assert_eq!(other.description("tap"), "What tap does");
-    other.equip("issues");
+    other.equip("issues").await;
     assert!(other.description("tap").contains("**ab**"));
 }
 
-#[test]
-fn f15_notes_are_found_by_name_or_by_hash() {
+#[tokio::test]
+async fn f15_notes_are_found_by_name_or_by_hash() {
     let mut agent = Agent::new();
     let pin = ref_id(&agent.listed[0]);
     for (name, reference) in [
@@ -320,14 +384,17 @@ fn f15_notes_are_found_by_name_or_by_hash() {
             name,
             &json!({ "name": name, "tools": tools, "toolNotes": noted }),
         );
-        agent.equip(name);
-        agent.tells("create_issue", "• **ab**: x");
+        agent.equip(name).await;
+        assert!(
+            agent.description("create_issue").ends_with("• **ab**: x"),
+            "{name}"
+        );
     }
 }
 
-#[test]
-fn f16_a_flattened_name_is_the_same_tool() {
-    let mut agent = equipped();
+#[tokio::test]
+async fn f16_a_flattened_name_is_the_same_tool() {
+    let mut agent = equipped().await;
     for (number, spelled) in [
         "linear.create_issue",
         "linear_create_issue",
@@ -337,7 +404,7 @@ fn f16_a_flattened_name_is_the_same_tool() {
     .iter()
     .enumerate()
     {
-        let told = agent.note(spelled, &format!("note-{number}"), "x");
+        let told = agent.note(spelled, &format!("note-{number}"), "x").await;
         assert_eq!(
             told["tool"]["namespacedName"], "linear.create_issue",
             "{spelled}"
@@ -351,64 +418,74 @@ fn f16_a_flattened_name_is_the_same_tool() {
         "flat",
         &json!({ "name": "flat", "tools": tools, "toolNotes": noted }),
     );
-    agent.equip("flat");
-    agent.tells("create_issue", "• **ab**: x");
+    agent.equip("flat").await;
+    assert!(agent.description("create_issue").ends_with("• **ab**: x"));
     // Two tools that flatten to one name are told, and neither gets the note.
     agent.listed = vec![tool("a", "b_c"), tool("a_b", "c")];
-    agent.build("both", &["a.b_c", "a_b.c"]);
-    agent.refuses_note("a_b_c", ("ab", "x"), "`a.b_c` or `a_b.c`");
+    agent.build("both", &["a.b_c", "a_b.c"]).await;
+    let why = agent
+        .refused(ANNOTATE, annotation("a_b_c", "ab", "x"))
+        .await;
+    assert!(why.contains("`a.b_c` or `a_b.c`"), "{why}");
 }
 
-#[test]
-fn f17_notes_of_one_call_and_of_many_appear_in_order() {
-    let mut agent = equipped();
+#[tokio::test]
+async fn f17_notes_of_one_call_and_of_many_appear_in_order() {
+    let mut agent = equipped().await;
     let tap = json!({ "namespacedName": "tap" });
-    agent.notes(tap.clone(), &[("zz", "1"), ("aa", "2")]);
-    agent.notes(tap, &[("mm", "3"), ("bb", "4")]);
+    agent
+        .call(ANNOTATE, notes(tap.clone(), &[("zz", "1"), ("aa", "2")]))
+        .await;
+    agent
+        .call(ANNOTATE, notes(tap, &[("mm", "3"), ("bb", "4")]))
+        .await;
     let lines = "• **zz**: 1\n• **aa**: 2\n• **mm**: 3\n• **bb**: 4";
-    agent.tells("tap", lines);
-    assert_eq!(count(&agent.saved("issues")["toolNotes"]), 1);
+    assert!(agent.description("tap").ends_with(lines));
+    assert_eq!(
+        agent.saved("issues")["toolNotes"].as_array().unwrap().len(),
+        1
+    );
 }
 
-#[test]
-fn f18_notes_persist_when_the_toolset_is_put_away_and_taken_out_again() {
-    let mut agent = equipped();
-    agent.note("tap", "ab", "x");
+#[tokio::test]
+async fn f18_notes_persist_when_the_toolset_is_put_away_and_taken_out_again() {
+    let mut agent = equipped().await;
+    agent.note("tap", "ab", "x").await;
     let before = agent.description("tap");
     for _ in 0..3 {
-        agent.unequip();
+        agent.call("unequip-toolset", json!({})).await;
         assert_eq!(agent.description("tap"), "What tap does");
-        agent.equip("issues");
+        agent.equip("issues").await;
         assert_eq!(agent.description("tap"), before);
     }
 }
 
-#[test]
-fn f19_a_reference_that_fails_changes_nothing() {
-    let mut agent = equipped();
-    agent.note("tap", "ab", "x");
+#[tokio::test]
+async fn f19_a_reference_that_fails_changes_nothing() {
+    let mut agent = equipped().await;
+    agent.note("tap", "ab", "x").await;
     let before = std::fs::read(agent.file("issues")).unwrap();
     for args in [
-        annotation("linear.gone", &[("cd", "y")]),
-        annotation("search", &[("cd", "y")]),
-        annotation("tap", &[("C D", "y")]),
+        annotation("linear.gone", "cd", "y"),
+        annotation("search", "cd", "y"),
+        annotation("tap", "C D", "y"),
     ] {
-        agent.refuses(ANNOTATE, args, "");
+        agent.refused(ANNOTATE, args).await;
         assert_eq!(std::fs::read(agent.file("issues")).unwrap(), before);
     }
 }
 
-#[test]
-fn f20_toolsets_from_before_notes_load_and_take_them() {
+#[tokio::test]
+async fn f20_toolsets_from_before_notes_load_and_take_them() {
     let mut agent = Agent::new();
     agent.write("old", &json!({
         "name": "old", "version": "1.0.0", "createdAt": "2025-01-21T00:00:00.000Z", "theirs": [1],
         "tools": [{ "namespacedName": "packtrain.tap", "refId": ref_id(&agent.listed[2]) }],
     }));
-    agent.equip("old");
+    agent.equip("old").await;
     assert_eq!(agent.description("tap"), "What tap does");
-    agent.note("tap", "ab", "x");
-    agent.tells("tap", "• **ab**: x");
+    agent.note("tap", "ab", "x").await;
+    assert!(agent.description("tap").ends_with("• **ab**: x"));
     let saved = agent.saved("old");
     assert_eq!(
         (&saved["theirs"], &saved["createdAt"]),
@@ -416,37 +493,43 @@ fn f20_toolsets_from_before_notes_load_and_take_them() {
     );
 }
 
-#[test]
-fn f21_notes_on_a_definition_that_is_gone_hurt_nobody() {
-    let mut agent = equipped();
-    agent.note("create_issue", "ab", "x");
+#[tokio::test]
+async fn f21_notes_on_a_definition_that_is_gone_hurt_nobody() {
+    let mut agent = equipped().await;
+    agent.note("create_issue", "ab", "x").await;
     agent.change(0);
     assert_eq!(agent.names(), ["tap"]);
     // Rebuilt, the tool is found by its name, and so is the note.
-    agent.build("issues", &["create_issue", "tap"]);
-    agent.tells("create_issue", "• **ab**: x");
+    agent.build("issues", &["create_issue", "tap"]).await;
+    assert!(agent.description("create_issue").ends_with("• **ab**: x"));
     agent.listed.remove(0);
-    agent.equip("issues");
+    agent.equip("issues").await;
     assert_eq!(agent.names(), ["tap"]);
-    let told = agent.call("get-active-toolset", json!({}));
+    let told = agent.call("get-active-toolset", json!({})).await;
     assert_eq!(told["tools"][0]["status"], "missing");
-    assert_eq!(count(&agent.saved("issues")["toolNotes"]), 1);
+    assert_eq!(
+        agent.saved("issues")["toolNotes"].as_array().unwrap().len(),
+        1
+    );
 }
 
-#[test]
-fn f22_a_note_that_is_too_long_is_rejected() {
-    let mut agent = equipped();
+#[tokio::test]
+async fn f22_a_note_that_is_too_long_is_rejected() {
+    let mut agent = equipped().await;
     for note in [String::new(), "ä".repeat(MAX_NOTE + 1)] {
-        agent.refuses_note("tap", ("ab", &note), "expected 1 to 500");
+        let why = agent
+            .refused(ANNOTATE, annotation("tap", "ab", &note))
+            .await;
+        assert!(why.contains("expected 1 to 500"), "{why}");
     }
-    agent.kept_none();
-    agent.note("tap", "ab", &"ä".repeat(MAX_NOTE));
+    assert_eq!(agent.saved("issues").get("toolNotes"), None);
+    agent.note("tap", "ab", &"ä".repeat(MAX_NOTE)).await;
 }
 
 /// One entry for a tool, however often it is annotated: looking one up takes as many looks as there are
 /// annotated tools, and a typical one takes less than 2 KB of the file.
-#[test]
-fn f23_notes_grow_with_the_tools_that_have_some_and_stay_small() {
+#[tokio::test]
+async fn f23_notes_grow_with_the_tools_that_have_some_and_stay_small() {
     const TOOLS: usize = 20;
     let mut agent = Agent::new();
     agent.listed = (0..TOOLS)
@@ -454,15 +537,20 @@ fn f23_notes_grow_with_the_tools_that_have_some_and_stay_small() {
         .collect();
     let names: Vec<_> = agent.listed.iter().map(|tool| tool.name.clone()).collect();
     let spelled: Vec<&str> = names.iter().map(String::as_str).collect();
-    agent.build("many", &spelled);
+    agent.build("many", &spelled).await;
     let bare = std::fs::metadata(agent.file("many")).unwrap().len();
     for name in &names {
         for number in 0..3 {
-            agent.note(name, &format!("note-{number}"), &"x".repeat(300));
+            agent
+                .note(name, &format!("note-{number}"), &"x".repeat(300))
+                .await;
         }
     }
     let noted = std::fs::metadata(agent.file("many")).unwrap().len() - bare;
-    assert_eq!(count(&agent.saved("many")["toolNotes"]), TOOLS);
+    assert_eq!(
+        agent.saved("many")["toolNotes"].as_array().unwrap().len(),
+        TOOLS
+    );
     assert!(
         noted / (TOOLS as u64) < 2048,
         "{noted} bytes for {TOOLS} tools"
