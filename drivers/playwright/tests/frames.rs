@@ -5,8 +5,7 @@ use packtrain_testing::TestDevice as _;
 
 use crate::browser::Device;
 use crate::commands::{
-    by_css, by_ref, by_role, click, expect_list, expect_text, expect_value, expect_visible, open,
-    unmet,
+    by_css, by_ref, by_role, click, expect_list, expect_text, expect_value, expect_visible, unmet,
 };
 use crate::defects::observed;
 use crate::readers::snapshot;
