@@ -37,3 +37,11 @@ pub fn run_on(runtime: tokio::runtime::Runtime, test: impl Future<Output = ()>) 
     let runtime = Arc::new(runtime);
     actix_rt::System::with_tokio_rt(move || runtime).block_on(test);
 }
+
+/// Each of the parts is in what was said.
+#[track_caller]
+pub fn has(said: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+}

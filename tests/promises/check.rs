@@ -1,5 +1,6 @@
 //! `packtrain check`: mistakes are found without a device and shown where they are.
 
+use packtrain_testing::has;
 use packtrain_tests::repository;
 
 use crate::lab;
@@ -175,13 +176,6 @@ fn checked(call: &str, code: i32) -> String {
     );
     lab.write("a.trail.yaml", &text);
     lab.run(&["check", "a.trail.yaml"]).expect(code).stderr
-}
-
-#[track_caller]
-fn has(said: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(said.contains(part), "{part}\n{said}");
-    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
+use packtrain_testing::has;
 use packtrain_tests::Ended;
 
 use crate::lab;
@@ -48,11 +49,7 @@ fn misuse_ends_with_three_and_a_hint() {
     let ended = lab
         .run(&["run", "nowhere.trail.yaml", "-d", "web/a"])
         .expect(3);
-    assert!(
-        ended.stderr.contains("nowhere.trail.yaml"),
-        "{}",
-        ended.stderr
-    );
+    has(&ended.stderr, &["nowhere.trail.yaml"]);
     lab.run(&["run", "--frobnicate"]).expect(3);
     lab.write("packtrain.yaml", "devices:\n  web:\n    desktop: {}\n");
     lab.write(
@@ -62,11 +59,7 @@ fn misuse_ends_with_three_and_a_hint() {
     let ended = lab
         .run(&["run", "a.trail.yaml", "-d", "web/dekstop"])
         .expect(3);
-    assert!(
-        ended.stderr.contains("did you mean `web/desktop`?"),
-        "{}",
-        ended.stderr
-    );
+    has(&ended.stderr, &["did you mean `web/desktop`?"]);
     let ended = lab
         .run(&["run", "a.trail.yaml", "--tags", "smoke", "-d", "web"])
         .expect(3);
@@ -349,11 +342,7 @@ fn fix_tries_everything_and_says_what_it_could_not_install() {
         : > \"$2/node_modules/playwright-core/cli.js\"\n";
     assert!(doctor(&[], &["--fix"]).stderr.contains("brew install node"));
     let ended = doctor(&[("npm", npm)], &["--fix"]).expect(2);
-    assert!(
-        ended.stdout.contains("✓ playwright-core: 1.64.0 at "),
-        "{}",
-        ended.stdout
-    );
+    has(&ended.stdout, &["✓ playwright-core: 1.64.0 at "]);
     for part in ["cannot install u2.jar", "no Python 3 with pip", "hint:"] {
         assert!(ended.stderr.contains(part), "{part}\n{}", ended.stderr);
     }
@@ -417,11 +406,7 @@ fn an_address_that_leads_nowhere_fails_and_one_that_is_none_is_misuse() {
     let at = |url: &str| lab.run(&["tool", "web_currentUrl", "-d", "web/a", "--url", url]);
     at("http://nowhere.invalid/").expect(1);
     let ended = at("not an address").expect(3);
-    assert!(
-        ended.stderr.contains("not an absolute URL"),
-        "{}",
-        ended.stderr
-    );
+    has(&ended.stderr, &["not an absolute URL"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use packtrain_testing::has;
 use packtrain_tests::{Ended, Lab};
 use serde_json::Value;
 
@@ -306,8 +307,7 @@ fn a_phones_own_log_is_kept_with_the_run_without_secrets() {
     for event in logs {
         let path = event["artifact"]["path"].as_str().unwrap();
         let log = lab.read(lab.run_folder().join(path));
-        assert!(log.contains("FATAL EXCEPTION: main"), "{log}");
-        assert!(log.contains("token={{token}}"), "{log}");
+        has(&log, &["FATAL EXCEPTION: main", "token={{token}}"]);
         assert!(!log.contains("swordfish"));
     }
     let told = events

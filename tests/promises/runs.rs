@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use packtrain_testing::has;
 use packtrain_tests::{Ended, Lab};
 use serde_json::Value;
 
@@ -159,9 +160,9 @@ fn an_approval_makes_the_next_comparison_pass_and_a_missing_baseline_is_new_and_
     );
 
     let said = shop.packtrain(&["approve", "--dry-run"], 0).stdout;
-    assert!(
-        said.contains("would approve trails/shop.baseline/open-the-shop/"),
-        "{said}"
+    has(
+        &said,
+        &["would approve trails/shop.baseline/open-the-shop/"],
     );
     assert_eq!(shop.baselines(), Vec::<String>::new());
 
@@ -188,11 +189,7 @@ fn an_approval_makes_the_next_comparison_pass_and_a_missing_baseline_is_new_and_
     shop.packtrain(&["approve", "--cluster", "A"], 0);
     shop.packtrain(&["compare"], 0);
     let nothing = shop.packtrain(&["approve"], 0);
-    assert!(
-        nothing.stderr.contains("nothing to approve"),
-        "{}",
-        nothing.stderr
-    );
+    has(&nothing.stderr, &["nothing to approve"]);
 }
 
 #[test]
@@ -225,21 +222,17 @@ fn a_run_says_by_itself_what_differs_from_what_was_approved_and_passes_all_the_s
 
     let again = shop.packtrain(&["report", "latest"], 0).stderr;
     let title = text(&changes[0], "title");
-    assert!(
-        again.contains("baselines: The only cell is not as approved. 1 change."),
-        "{again}"
-    );
-    assert!(
-        again.contains(&format!("  A  {title}  (visual, in 2 places)")),
-        "{again}"
+    has(
+        &again,
+        &[
+            "baselines: The only cell is not as approved. 1 change.",
+            &format!("  A  {title}  (visual, in 2 places)"),
+        ],
     );
     shop.packtrain(&["approve"], 0);
     shop.run(&[("MOVED", "12")], 0);
     let again = shop.packtrain(&["report", "latest"], 0).stderr;
-    assert!(
-        again.contains("baselines: The only cell is as approved.\n"),
-        "{again}"
-    );
+    has(&again, &["baselines: The only cell is as approved.\n"]);
 }
 
 #[test]
@@ -269,11 +262,11 @@ fn a_step_added_before_others_leaves_their_baselines_theirs() {
     let said = shop
         .packtrain(&["approve", "--prune", "--dry-run"], 0)
         .stdout;
-    assert!(
-        said.contains(&format!(
+    has(
+        &said,
+        &[&format!(
             "would remove trails/shop.baseline/it-is-free/{KEY}"
-        )),
-        "{said}"
+        )],
     );
     assert_eq!(shop.baselines().len(), 9);
     shop.packtrain(&["approve", "--prune"], 0);
@@ -299,9 +292,9 @@ fn a_run_of_some_cells_is_no_pass_beside_one_of_all_and_removes_no_baseline_of_t
     let compared = shop.packtrain(&["compare", base], 2).stdout;
     assert!(compared.contains("1 of 2 cells are as before; 1 removed."));
     let told = shop.packtrain(&["approve", "--prune"], 2).stderr;
-    assert!(
-        told.contains("web-chromium-390x844@1 stays: the run was of some cells only (--device)"),
-        "{told}"
+    has(
+        &told,
+        &["web-chromium-390x844@1 stays: the run was of some cells only (--device)"],
     );
     assert_eq!(shop.baselines(), approved);
 
@@ -325,10 +318,7 @@ fn what_shows_a_secret_is_not_compared_and_in_no_baseline() {
     };
     let approve = || {
         let told = shop.packtrain(&["approve"], 0).stderr;
-        assert!(
-            told.contains("warning: the run knew secrets (word)"),
-            "{told}"
-        );
+        has(&told, &["warning: the run knew secrets (word)"]);
         shop.0.read(format!("trails/shop.baseline/{STEP}"))
     };
     run("open-sesame");
@@ -383,8 +373,7 @@ fn a_new_major_version_of_the_engine_proposes_and_does_not_fail() {
         .collect();
     assert_eq!(statuses, ["proposed", "proposed"]);
     let said = shop.packtrain(&["compare"], 0).stdout;
-    assert!(said.contains("2 new baselines proposed"), "{said}");
-    assert!(said.contains("drawn by Chromium 7."), "{said}");
+    has(&said, &["2 new baselines proposed", "drawn by Chromium 7."]);
     shop.packtrain(&["approve"], 0);
     assert_eq!(shop.changes(&[], 0), Vec::<Value>::new());
 }
@@ -397,8 +386,7 @@ fn what_fails_is_flaky_or_broke_off_is_no_baseline() {
     });
     shop.run(&[], 1);
     let said = shop.packtrain(&["approve"], 2).stderr;
-    assert!(said.contains("refused: shop on web/desk: "), "{said}");
-    assert!(said.contains("failed at step 2"), "{said}");
+    has(&said, &["refused: shop on web/desk: ", "failed at step 2"]);
     assert_eq!(shop.baselines(), Vec::<String>::new());
 
     shop.0.write("trails/shop.trail.yaml", TRAIL);

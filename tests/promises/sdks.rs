@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use packtrain_testing::has;
 use packtrain_tests::{Ended, Lab, repository};
 use serde_json::{Value, json};
 
@@ -160,9 +161,9 @@ fn a_scaffold_of_each_language_passes_its_tests_and_a_trail_from_an_empty_folder
         let lab = lab();
         let flags = ["tool", "new", "--lang", language, "acme_openForm"];
         let said = lab.run(&flags).expect(0).stdout;
-        assert!(
-            said.contains("packtrain run tools/acme_openForm/example.trail.yaml"),
-            "{said}"
+        has(
+            &said,
+            &["packtrain run tools/acme_openForm/example.trail.yaml"],
         );
         let folder = "tools/acme_openForm";
         install(&lab, folder);
@@ -242,10 +243,7 @@ fn a_scaffold_takes_nothing_that_is_there() {
     let flow = "mcpServers: [{ name: b, url: \"http://127.0.0.1:9/mcp\" }]\n";
     lab.write("packtrain.yaml", flow);
     let said = new("acme_other", 2);
-    assert!(
-        said.contains("script: tools/acme_other/server.py"),
-        "{said}"
-    );
+    has(&said, &["script: tools/acme_other/server.py"]);
     assert_eq!(lab.read("packtrain.yaml"), flow);
     assert!(lab.folder().join("tools/acme_other/server.py").exists());
 }

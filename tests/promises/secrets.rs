@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use packtrain_testing::has;
 use packtrain_tests::agent_lab::AgentLab;
 use packtrain_tests::{Ended, Lab, ended, interrupt, stopping, until};
 
@@ -106,10 +107,7 @@ fn a_secret_is_in_no_file_of_the_run_and_in_nothing_that_is_said() {
         assert_eq!(leaks(&lab, &ended, &parts), Vec::<String>::new());
     }
     let report = lab.read(lab.run_folder().join("report.json"));
-    assert!(
-        report.contains("Sign in with {{PROMISED_SECRET}}"),
-        "{report}"
-    );
+    has(&report, &["Sign in with {{PROMISED_SECRET}}"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use packtrain_testing::{NO_FAULTS, fleet_options};
+use packtrain_testing::{NO_FAULTS, fleet_options, has};
 use packtrain_tests::process::Process;
 use packtrain_tests::{Ended, Lab, processes_with, repository, until};
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
@@ -320,20 +320,13 @@ fn a_newcomer_is_told_what_simulators_lack_by_doctor_and_by_who_asks_for_one() {
             doctor.stdout
         );
         let asked = mac.run(&["snapshot", "-d", "ios"]).expect(3).stderr;
-        assert!(asked.contains("no ios device found"), "{asked}");
-        assert!(asked.contains(told) && asked.contains(remedy), "{asked}");
+        has(&asked, &["no ios device found", told, remedy]);
     }
     let mac = Mac::new(&["xcode", "iOS", "booted"]);
     let said = mac.run(&["doctor"]).stdout;
-    assert!(
-        said.contains("is not installed on iPhone 17 (iOS 26.0)"),
-        "{said}"
-    );
+    has(&said, &["is not installed on iPhone 17 (iOS 26.0)"]);
     let asked = mac.run(&["snapshot", "-d", "ios"]).expect(2).stderr;
-    assert!(
-        asked.contains(&format!("xcrun simctl install {UDID}")),
-        "{asked}"
-    );
+    has(&asked, &[&format!("xcrun simctl install {UDID}")]);
 }
 
 #[test]
@@ -365,10 +358,7 @@ fn the_first_ten_minutes_on_a_mac_are_what_the_page_says() {
             last = tried.stdout;
         }
     }
-    assert!(
-        last.contains("Shop"),
-        "the screen of the simulator:\n{last}"
-    );
+    has(&last, &["Shop"]);
     assert_eq!(mac.calls_with("launch"), 1);
     mac.until_nothing_is_left();
 }

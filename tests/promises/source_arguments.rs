@@ -1,5 +1,6 @@
 //! What tool sources find among their arguments.
 
+use packtrain_testing::has;
 use packtrain_tests::Lab;
 
 use crate::lab;
@@ -68,10 +69,7 @@ fn a_tool_that_refuses_the_session_among_its_arguments_is_called_without_it() {
 fn a_tool_that_has_taken_the_session_is_never_called_again_for_it() {
     let (lab, _) = called_twice("acme_fails", 1);
     let junit = lab.read(lab.run_folder().join("junit.xml"));
-    assert!(
-        junit.contains("call 2 of") && junit.contains("_trailblazeContext"),
-        "{junit}"
-    );
+    has(&junit, &["call 2 of", "_trailblazeContext"]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use packtrain_testing::has;
 use packtrain_tests::{Ended, Lab, processes_with, repository};
 use serde_json::Value;
 
@@ -182,13 +183,6 @@ impl Bench {
     fn log(&self, name: &str) -> String {
         let file = self.lab.run_folder().join(format!("sources/{name}.log"));
         String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned()
-    }
-}
-
-#[track_caller]
-fn has(said: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(said.contains(part), "{part}\n{said}");
     }
 }
 

@@ -15,6 +15,7 @@ mod routing;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use packtrain_testing::has;
 use packtrain_tests::{Lab, repository};
 use serde_json::{Value, json};
 
@@ -131,13 +132,6 @@ pub(crate) fn running(lab: &Lab) -> Vec<(u32, String)> {
     // What has ended and was not waited for yet has no words left.
     let alive = ours.filter(|one| !one.line.is_empty());
     alive.map(|one| (one.pid, one.line)).collect()
-}
-
-#[track_caller]
-fn has(said: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(said.contains(part), "{part}\n{said}");
-    }
 }
 
 /// What was called and how deep, in order.

@@ -1,5 +1,6 @@
 //! Which app a trail is about, and where relative addresses lead: the closest word counts.
 
+use packtrain_testing::has;
 use packtrain_tests::Lab;
 
 use crate::lab;
@@ -76,11 +77,7 @@ fn a_look_and_a_call_by_hand_open_addresses_where_a_run_would() {
         let look = lab
             .run(&["snapshot", "-d", device, "--url", "page.html"])
             .expect(0);
-        assert!(
-            look.stdout.contains(&format!("from {at}")),
-            "{}",
-            look.stdout
-        );
+        has(&look.stdout, &[&format!("from {at}")]);
         let script = "script=document.title";
         let call = [
             "tool",

@@ -1,5 +1,6 @@
 //! Templates: what is not defined is neither typed nor verified, and `check` finds it before.
 
+use packtrain_testing::has;
 use packtrain_tests::{Ended, Lab};
 
 use crate::lab;
@@ -29,13 +30,6 @@ fn trail(config: &str, calls: &[&str]) -> Lab {
 fn check(lab: &Lab, flags: &[&str], code: i32) -> Ended {
     lab.run(&[&["check", "a.trail.yaml"], flags].concat())
         .expect(code)
-}
-
-#[track_caller]
-fn has(said: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(said.contains(part), "{part}\n{said}");
-    }
 }
 
 #[test]

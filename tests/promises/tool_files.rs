@@ -1,5 +1,6 @@
 //! Tools made of other tools, defined in files of the workspace.
 
+use packtrain_testing::has;
 use packtrain_tests::Lab;
 use serde_json::{Value, json};
 
@@ -84,13 +85,6 @@ fn calls(lab: &Lab, platform: &str) -> Vec<(u64, String, Value)> {
             )
         })
         .collect()
-}
-
-#[track_caller]
-fn has(said: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(said.contains(part), "{part}\n{said}");
-    }
 }
 
 #[test]

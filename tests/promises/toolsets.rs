@@ -1,5 +1,6 @@
 //! Toolsets that agents build, as people look at them.
 
+use packtrain_testing::has;
 use packtrain_tests::Lab;
 use serde_json::{Value, json};
 
@@ -56,12 +57,7 @@ fn toolsets_are_listed_with_where_they_come_from_and_odd_files_told() {
     assert!(ended.stderr.contains("broken.json"), "{}", ended.stderr);
     let told = json(&lab, &["toolsets", "list"]);
     assert_eq!(told["toolsets"][0]["from"], "project");
-    assert!(
-        told["problems"][0]
-            .as_str()
-            .unwrap()
-            .contains("broken.json")
-    );
+    has(told["problems"][0].as_str().unwrap(), &["broken.json"]);
 }
 
 #[test]
@@ -78,9 +74,9 @@ fn a_changed_tool_is_shown_and_accepted() {
     };
     assert_eq!(states(), ["changed", "offered", "missing"]);
     let text = lab.run(&["toolsets", "show", "checkout"]).expect(0).stdout;
-    assert!(
-        text.contains("files.shop_enter  changed: the definition of `shop_enter` has changed"),
-        "{text}"
+    has(
+        &text,
+        &["files.shop_enter  changed: the definition of `shop_enter` has changed"],
     );
     assert!(
         text.contains("how: Slowly") && !text.contains('\u{1b}'),

@@ -18,6 +18,9 @@ mod browser;
 mod pages;
 #[path = "../tests/readers.rs"]
 mod readers;
+#[expect(dead_code, reason = "tests use more of it")]
+#[path = "../tests/site.rs"]
+mod site;
 
 use std::path::{Path, PathBuf};
 

@@ -11,6 +11,20 @@ use crate::browser::Device;
 use crate::commands::{by_ref, click, expect_text};
 use crate::shop;
 use crate::site::Site;
+use crate::stories::stories;
+
+stories! {
+    chromium:
+    a_dark_session_is_dark_and_the_next_is_not
+    what_firefox_has_of_the_axes_is_what_its_pages_see
+    offline_and_a_slow_network_are_read_back_and_felt
+    firefox_says_nothing_of_a_network_it_cannot_slow_down
+    a_storage_state_is_there_or_said_to_be_not
+    headers_of_a_session_go_with_every_request
+    back_and_forward_work_in_firefox_and_end_where_its_history_does
+    the_example_shop_speaks_the_language_of_the_browser
+    no_text_of_the_example_shop_stays_english_in_german;
+}
 
 fn wanting(axes: &[(&str, &str)]) -> SessionOptions {
     let axes = axes
@@ -58,18 +72,14 @@ const COMMON: [(&str, &str); 7] = [
     ("touch", "true"),
 ];
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_dark_session_is_dark_and_the_next_is_not() {
-    let site = Site::start().await;
-    let mut device = Device::connect(WebSlot::default()).await;
-    begin_with(&mut device, &[("colorScheme", "dark")]).await;
-    device.go(site.url()).await;
+async fn a_dark_session_is_dark_and_the_next_is_not(device: &mut Device) {
+    begin_with(device, &[("colorScheme", "dark")]).await;
+    device.visit("").await;
     let dark = "matchMedia('(prefers-color-scheme: dark)').matches";
     assert_eq!(device.script(dark).await, json!(true));
-    begin_with(&mut device, &[("colorScheme", "light")]).await;
-    device.go(site.url()).await;
+    begin_with(device, &[("colorScheme", "light")]).await;
+    device.visit("").await;
     assert_eq!(device.script(dark).await, json!(false));
-    device.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -89,21 +99,17 @@ async fn what_chromium_has_of_the_axes_is_what_its_pages_see() {
     device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_firefox_has_of_the_axes_is_what_its_pages_see() {
-    let site = Site::start().await;
-    let mut device = Device::connect(WebSlot::default()).await;
+async fn what_firefox_has_of_the_axes_is_what_its_pages_see(device: &mut Device) {
     let mut wanted = COMMON.to_vec();
     wanted.push(("engine", "firefox"));
-    let applied = begin_with(&mut device, &wanted).await;
+    let applied = begin_with(device, &wanted).await;
     let engine = applied.iter().find(|axis| axis.axis == "engine").unwrap();
     assert!(engine.how.starts_with("Firefox "), "{engine:?}");
-    device.go(site.url()).await;
+    device.visit("").await;
     assert_eq!(
         device.script(SEEN).await,
         json!([390, 844, 2, "de-DE", "Asia/Tokyo", true, true, true])
     );
-    device.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -128,41 +134,32 @@ async fn a_firefox_that_ignores_an_axis_is_told_apart_from_one_that_has_it() {
     device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn offline_and_a_slow_network_are_read_back_and_felt() {
-    let site = Site::start().await;
-    let mut device = Device::connect(WebSlot::default()).await;
-    begin_with(&mut device, &[("network", "slow"), ("offline", "false")]).await;
-    device.go(site.url()).await;
+async fn offline_and_a_slow_network_are_read_back_and_felt(device: &mut Device) {
+    begin_with(device, &[("network", "slow"), ("offline", "false")]).await;
+    device.visit("").await;
     let took = "performance.getEntriesByType('navigation')[0].responseEnd";
     let took = device.script(took).await.as_f64().unwrap();
     assert!(took > 350.0, "{took}");
-    begin_with(&mut device, &[("network", "fast"), ("offline", "true")]).await;
-    let to = WebCommand::Navigate(NavigateTo::Url(site.url()));
+    begin_with(device, &[("network", "fast"), ("offline", "true")]).await;
+    let to = WebCommand::Navigate(NavigateTo::Url(device.site.url()));
     device.err(Command::Web(to)).await;
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn firefox_says_nothing_of_a_network_it_cannot_slow_down() {
-    let mut device = Device::connect(WebSlot::default()).await;
+async fn firefox_says_nothing_of_a_network_it_cannot_slow_down(device: &mut Device) {
     let options = wanting(&[
         ("engine", "firefox"),
         ("network", "slow"),
         ("offline", "true"),
     ]);
-    let applied = begun(&mut device, options).await;
+    let applied = begun(device, options).await;
     let axes: Vec<_> = applied.iter().map(|axis| axis.axis.as_str()).collect();
     assert_eq!(axes, ["engine", "offline"]);
     assert!(applied.iter().all(|axis| axis.got == axis.want));
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_storage_state_is_there_or_said_to_be_not() {
-    let site = Site::start().await;
+async fn a_storage_state_is_there_or_said_to_be_not(device: &mut Device) {
     let folder = tempfile::tempdir().unwrap();
-    let origin = site.url().trim_end_matches('/').to_owned();
+    let origin = device.site.url().trim_end_matches('/').to_owned();
     let state = |domain: &str| {
         json!({
             "cookies": [{ "name": "a", "value": "1", "domain": domain, "path": "/", "expires": -1,
@@ -172,34 +169,28 @@ async fn a_storage_state_is_there_or_said_to_be_not() {
         .to_string()
     };
     std::fs::write(folder.path().join("state.json"), state("127.0.0.1")).unwrap();
-    let mut device = Device::connect(WebSlot::default()).await;
     let mut options = wanting(&[("storageState", "state.json")]);
     options.folders = vec![folder.path().to_owned()];
-    let applied = begun(&mut device, options).await;
+    let applied = begun(device, options).await;
     assert_eq!(applied[0].got, "state.json");
-    device.go(site.url()).await;
+    device.visit("").await;
     let kept = device.script("[document.cookie, localStorage.k]").await;
     assert_eq!(kept, json!(["a=1", "v"]));
     let missing = device
         .err(Command::Begin(wanting(&[("storageState", "none.json")])))
         .await;
     assert!(matches!(missing, DriverError::Invalid(_)), "{missing:?}");
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn headers_of_a_session_go_with_every_request() {
-    let site = Site::start().await;
-    let mut device = Device::connect(WebSlot::default()).await;
+async fn headers_of_a_session_go_with_every_request(device: &mut Device) {
     device
         .begin(SessionOptions {
             headers: [("x-flag".to_owned(), "new cart".to_owned())].into(),
             ..SessionOptions::default()
         })
         .await;
-    device.go(site.url() + "flag").await;
+    device.visit("flag").await;
     device.ok(expect_text("new cart")).await;
-    device.close().await;
 }
 
 /// A page that gives sizes in every way there is.
@@ -234,12 +225,9 @@ async fn larger_text_is_larger_however_its_size_is_given_and_on_later_pages_too(
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn back_and_forward_work_in_firefox_and_end_where_its_history_does() {
-    let site = Site::start().await;
-    let mut device = Device::connect(WebSlot::default()).await;
-    begin_with(&mut device, &[("engine", "firefox")]).await;
-    device.go(site.url() + "router").await;
+async fn back_and_forward_work_in_firefox_and_end_where_its_history_does(device: &mut Device) {
+    begin_with(device, &[("engine", "firefox")]).await;
+    device.visit("router").await;
     device.ok(click(by_ref("button \"Dialog\""))).await;
     device.ok(expect_text("Dialog")).await;
     let go = |to| Command::Web(WebCommand::Navigate(to));
@@ -251,16 +239,13 @@ async fn back_and_forward_work_in_firefox_and_end_where_its_history_does() {
         error.to_string().contains("no page to go forward to"),
         "{error}"
     );
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_example_shop_speaks_the_language_of_the_browser() {
-    let mut device = Device::connect(WebSlot::default()).await;
+async fn the_example_shop_speaks_the_language_of_the_browser(device: &mut Device) {
     let said =
         "[document.documentElement.lang, document.title, document.querySelector('main').innerText]";
     for engine in ["chromium", "firefox"] {
-        begin_with(&mut device, &[("engine", engine), ("locale", "de-AT")]).await;
+        begin_with(device, &[("engine", engine), ("locale", "de-AT")]).await;
         device.go(shop::page("product.html?n=3")).await;
         assert_eq!(
             device.script(said).await,
@@ -271,17 +256,14 @@ async fn the_example_shop_speaks_the_language_of_the_browser() {
             ])
         );
     }
-    begin_with(&mut device, &[("locale", "fr-FR")]).await;
+    begin_with(device, &[("locale", "fr-FR")]).await;
     device.go(shop::page("cart.html")).await;
     device.ok(expect_text("Your cart is empty")).await;
     device.go(shop::page("cart.html?lang=de")).await;
     device.ok(expect_text("Dein Warenkorb ist leer")).await;
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_text_of_the_example_shop_stays_english_in_german() {
-    let mut device = Device::connect(WebSlot::default()).await;
+async fn no_text_of_the_example_shop_stays_english_in_german(device: &mut Device) {
     // What is the same in both languages, or no word at all.
     let texts = "(() => {
         const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -295,7 +277,7 @@ async fn no_text_of_the_example_shop_stays_english_in_german() {
     ];
     let mut said: Vec<std::collections::BTreeSet<String>> = Vec::new();
     for locale in ["en-GB", "de-DE"] {
-        begin_with(&mut device, &[("locale", locale)]).await;
+        begin_with(device, &[("locale", locale)]).await;
         let mut all = std::collections::BTreeSet::new();
         for page in pages {
             device.go(shop::page(&format!("{page}.html"))).await;
@@ -305,5 +287,4 @@ async fn no_text_of_the_example_shop_stays_english_in_german() {
     }
     let same: Vec<_> = said[0].intersection(&said[1]).collect();
     assert!(same.is_empty() && said[0].len() > 60, "{same:?}");
-    device.close().await;
 }

@@ -1,14 +1,22 @@
 //! A connected web device, without actors around it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
-use packtrain_drivers::{AppCommand, Command, DriverError, NavigateTo, SessionOptions, WebCommand};
+use packtrain_drivers::{
+    AppCommand, Command, DriverError, NavigateTo, Observation, SessionOptions, WebCommand,
+    WebTarget,
+};
 use packtrain_testing::promises::Bench;
 use packtrain_testing::{Hand, TestDevice, context, processes};
 
+use crate::site::Site;
+
 /// A device with its own driver process.
 pub(crate) struct Device {
+    /// What it is to look at.
+    pub(crate) site: Site,
     pool: Arc<WebPool>,
     hand: Hand,
     /// What the browser's command line holds and no other, where a promise asks what runs.
@@ -90,6 +98,7 @@ impl Device {
             ..slot
         });
         let mut device = Self {
+            site: Site::start().await,
             pool: Arc::clone(pool),
             hand: Hand::new(connector),
             mark,
@@ -102,16 +111,54 @@ impl Device {
         self.ok(Command::Begin(options)).await;
     }
 
+    /// Runs a command that must succeed.
+    pub(crate) async fn web(&mut self, command: WebCommand) -> Observation {
+        self.ok(Command::Web(command)).await
+    }
+
+    /// Takes the place of what a field holds.
+    pub(crate) async fn fill(&mut self, target: WebTarget, text: &str) {
+        let (text, clear_first) = (text.to_owned(), true);
+        let typed = WebCommand::Type {
+            target,
+            text,
+            clear_first,
+        };
+        self.web(typed).await;
+    }
+
     /// Opens an address.
     pub(crate) async fn go(&mut self, url: impl Into<String>) {
         let to = NavigateTo::Url(url.into());
-        self.ok(Command::Web(WebCommand::Navigate(to))).await;
+        self.web(WebCommand::Navigate(to)).await;
+    }
+
+    /// Opens one of the site's pages.
+    pub(crate) async fn visit(&mut self, path: &str) {
+        self.go(self.site.url() + path).await;
+    }
+
+    /// Opens a page of this content.
+    pub(crate) async fn show(&mut self, html: &str) {
+        self.go(self.site.page(html)).await;
     }
 
     /// What a script answers.
     pub(crate) async fn script(&mut self, script: &str) -> serde_json::Value {
         self.json(Command::Web(WebCommand::Evaluate(script.to_owned())))
             .await
+    }
+
+    /// Why a command failed, which had not much time, and what it waited for.
+    pub(crate) async fn unmet(
+        &mut self,
+        time: Duration,
+        command: Command,
+    ) -> (String, Vec<String>) {
+        match self.err_within(time, command).await {
+            DriverError::Unmet { what, log } => (what, log),
+            other => panic!("{other:?}"),
+        }
     }
 
     /// Runs a command and cancels it once it waits.

@@ -3,13 +3,10 @@
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::selector::{NodeSelector, WebMatch};
 use packtrain_drivers::{
-    Command, DriverError, NavigateTo, Observation, SessionOptions, TextMatch, ValueKind,
-    WebCommand, WebTarget,
+    Command, DriverError, Observation, SessionOptions, TextMatch, ValueKind, WebCommand, WebTarget,
 };
-use packtrain_testing::TestDevice as _;
 
 use crate::browser::Device;
-use crate::site::Site;
 
 pub(crate) fn by_ref(reference: &str) -> WebTarget {
     WebTarget {
@@ -99,13 +96,11 @@ pub(crate) fn expect_list_as(target: WebTarget, items: &[&str], matching: TextMa
     })
 }
 
-pub(crate) async fn open(slot: WebSlot) -> (Site, Device) {
-    let site = Site::start().await;
+pub(crate) async fn open(slot: WebSlot) -> Device {
     let mut device = Device::connect(slot).await;
     device.begin(SessionOptions::default()).await;
-    let to = WebCommand::Navigate(NavigateTo::Url(site.url()));
-    device.ok(Command::Web(to)).await;
-    (site, device)
+    device.visit("").await;
+    device
 }
 
 pub(crate) fn located(observation: Observation) -> (String, u32) {

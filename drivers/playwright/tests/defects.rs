@@ -10,13 +10,21 @@ use packtrain_testing::TestDevice as _;
 
 use crate::browser::Device;
 use crate::commands::{by_ref, click, expect_text};
-use crate::engines::both_engines;
 use crate::shop;
 use crate::site::Site;
+use crate::stories::stories;
 
-both_engines! {
+stories! {
+    chromium:
+    the_example_shop_has_no_defects_on_a_desk_and_on_a_phone
+    the_example_trail_passes_in_firefox_and_every_step_can_be_observed
+    the_example_shop_on_a_small_phone_with_large_text_has_a_cart_that_does_not_fit
+    a_page_that_never_rests_is_read_all_the_same_and_said_to_move
     what_is_read_is_what_the_page_shows_once_it_is_still
-    a_page_that_is_left_while_it_is_looked_at_is_not_what_is_told
+    a_page_that_is_left_while_it_is_looked_at_is_not_what_is_told;
+    firefox:
+    what_is_read_is_what_the_page_shows_once_it_is_still
+    a_page_that_is_left_while_it_is_looked_at_is_not_what_is_told;
 }
 
 pub(crate) async fn observed(device: &mut Device, picture: bool) -> Observed {
@@ -218,49 +226,43 @@ async fn through_the_shop(device: &mut Device) -> Vec<(&'static str, Vec<String>
     seen
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_example_shop_has_no_defects_on_a_desk_and_on_a_phone() {
-    let mut device = Device::connect(WebSlot::default()).await;
+async fn the_example_shop_has_no_defects_on_a_desk_and_on_a_phone(device: &mut Device) {
     for (viewport, engine) in [
         ("1280x800", "chromium"),
         ("390x844", "chromium"),
         ("390x844", "firefox"),
     ] {
-        begin(&mut device, &[("viewport", viewport), ("engine", engine)]).await;
-        for (page, defects) in through_the_shop(&mut device).await {
+        begin(device, &[("viewport", viewport), ("engine", engine)]).await;
+        for (page, defects) in through_the_shop(device).await {
             assert_eq!(defects, [""; 0], "{page} at {viewport} in {engine}");
         }
         device.go(shop::page("checkout.html")).await;
         device
             .script("document.querySelector('dialog').showModal(), 1")
             .await;
-        assert_eq!(observed(&mut device, false).await.defects, []);
+        assert_eq!(observed(device, false).await.defects, []);
     }
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_example_trail_passes_in_firefox_and_every_step_can_be_observed() {
-    let mut device = Device::connect(WebSlot::default()).await;
-    begin(&mut device, &[("engine", "firefox")]).await;
+async fn the_example_trail_passes_in_firefox_and_every_step_can_be_observed(device: &mut Device) {
+    begin(device, &[("engine", "firefox")]).await;
     for step in shop::trail() {
         for command in step {
             device.ok(command).await;
         }
-        let seen = observed(&mut device, true).await;
+        let seen = observed(device, true).await;
         assert!(seen.is_still, "it moved for {:?}", seen.settled);
         assert!(seen.picture.is_some());
         assert!(!seen.snapshot.refs.is_empty());
         assert_eq!(told(&seen.defects), [""; 0]);
     }
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_example_shop_on_a_small_phone_with_large_text_has_a_cart_that_does_not_fit() {
-    let mut device = Device::connect(WebSlot::default()).await;
-    begin(&mut device, &[("viewport", "320x640"), ("fontScale", "2")]).await;
-    let seen = through_the_shop(&mut device).await;
+async fn the_example_shop_on_a_small_phone_with_large_text_has_a_cart_that_does_not_fit(
+    device: &mut Device,
+) {
+    begin(device, &[("viewport", "320x640"), ("fontScale", "2")]).await;
+    let seen = through_the_shop(device).await;
     let (_, cart) = seen.iter().find(|(page, _)| *page == "cart").unwrap();
     assert_eq!(
         *cart,
@@ -269,11 +271,10 @@ async fn the_example_shop_on_a_small_phone_with_large_text_has_a_cart_that_does_
             "button \"Remove Blueberry muffin 14\" crosses the edge of the screen",
         ]
     );
-    device.close().await;
 }
 
-async fn what_is_read_is_what_the_page_shows_once_it_is_still(site: &Site, device: &mut Device) {
-    device.go(site.url()).await;
+async fn what_is_read_is_what_the_page_shows_once_it_is_still(device: &mut Device) {
+    device.visit("").await;
     device.ok(click(by_ref("button \"Later\""))).await;
     device.ok(expect_text("Arrived late")).await;
     // It grows for a moment, and spins for ever.
@@ -307,12 +308,8 @@ async fn what_is_read_is_what_the_page_shows_once_it_is_still(site: &Site, devic
     assert_eq!(seen.masked[1..], [None, None]);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_that_never_rests_is_read_all_the_same_and_said_to_move() {
-    let site = Site::start().await;
-    let mut device = Device::connect(WebSlot::default()).await;
-    device.begin(SessionOptions::default()).await;
-    device.go(site.page("<p id=p>0</p><script>setInterval(() => p.textContent = +p.textContent + 1, 5)</script>")).await;
+async fn a_page_that_never_rests_is_read_all_the_same_and_said_to_move(device: &mut Device) {
+    device.show("<p id=p>0</p><script>setInterval(() => p.textContent = +p.textContent + 1, 5)</script>").await;
     let options = ObserveOptions {
         picture: true,
         still_within: Duration::from_millis(300),
@@ -328,15 +325,11 @@ async fn a_page_that_never_rests_is_read_all_the_same_and_said_to_move() {
         seen.settled
     );
     assert!(seen.picture.is_some());
-    device.close().await;
 }
 
-async fn a_page_that_is_left_while_it_is_looked_at_is_not_what_is_told(
-    site: &Site,
-    device: &mut Device,
-) {
+async fn a_page_that_is_left_while_it_is_looked_at_is_not_what_is_told(device: &mut Device) {
     for _ in 0..3 {
-        device.go(site.url() + "restless").await;
+        device.visit("restless").await;
         let seen = observed(device, true).await;
         assert_eq!(seen.snapshot.title.as_deref(), Some("Second"));
         assert!(seen.is_still);

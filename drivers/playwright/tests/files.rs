@@ -11,7 +11,6 @@ use packtrain_testing::TestDevice as _;
 
 use crate::browser::Device;
 use crate::commands::{by_css, by_ref, click, expect_text, unmet};
-use crate::site::Site;
 
 /// Shows what it was given.
 const PAGE: &str = "<label>Photos <input id=many type=file multiple></label><input id=one type=file hidden>
@@ -35,8 +34,7 @@ fn is_download(event: &DeviceEvent) -> bool {
     matches!(event, DeviceEvent::Downloaded { .. })
 }
 
-async fn open(engine: Engine, folder: &Path) -> (Site, Device) {
-    let site = Site::start().await;
+async fn open(engine: Engine, folder: &Path) -> Device {
     let slot = WebSlot {
         engine,
         ..WebSlot::default()
@@ -49,8 +47,8 @@ async fn open(engine: Engine, folder: &Path) -> (Site, Device) {
             ..SessionOptions::default()
         })
         .await;
-    device.go(site.page(PAGE)).await;
-    (site, device)
+    device.show(PAGE).await;
+    device
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -60,7 +58,7 @@ async fn files_are_given_to_a_page_and_what_it_gives_is_asserted_in_both_engines
         for (name, content) in [("a.txt", "alpha"), ("b.txt", "beta"), (".env", "secret")] {
             std::fs::write(folder.path().join(name), content).unwrap();
         }
-        let (site, mut device) = open(engine, folder.path()).await;
+        let mut device = open(engine, folder.path()).await;
         device.ok(upload("#many", &["a.txt", "b.txt"])).await;
         device.ok(expect_text("a.txt=alpha,b.txt=beta")).await;
         device.ok(upload("button", &["b.txt"])).await;
@@ -115,7 +113,7 @@ async fn files_are_given_to_a_page_and_what_it_gives_is_asserted_in_both_engines
         };
         device.ok(download(again, late)).await;
         device.ok(click(by_ref("link \"Slow download\""))).await;
-        site.release_download();
+        device.site.release.notify_one();
         let slow = WantedDownload {
             name_regex: Some("slow.*[.]txt".to_owned()),
             ..WantedDownload::default()

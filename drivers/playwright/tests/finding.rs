@@ -1,45 +1,40 @@
 //! How elements are found: by selector, by reference, and which one when several match.
 
-use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::selector::{NodeSelector, WebMatch};
-use packtrain_drivers::{
-    Command, CommandContext, Observation, SnapshotDetail, WebCommand, WebTarget,
-};
+use packtrain_drivers::{Command, Observation, SnapshotDetail, WebTarget};
 use packtrain_testing::TestDevice as _;
 
-use crate::commands::{by_css, by_ref, by_role, click, located, open, unmet};
+use crate::browser::Device;
+use crate::commands::{by_css, by_ref, by_role, click, expect_visible, located};
+use crate::stories::stories;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_ambiguous_click_takes_the_first_and_says_how_many_matched() {
-    let (_site, mut device) = open(WebSlot::default()).await;
-    let (by, matched) = located(device.ok(click(by_ref("button \"Add\""))).await);
-    assert_eq!((by.as_str(), matched), ("role button \"Add\"", 2));
-    device.close().await;
+stories! {
+    chromium:
+    an_ambiguous_click_takes_the_first_and_says_how_many_matched
+    a_stale_reference_loses_against_the_selector
+    a_selector_without_web_block_leaves_the_word_to_the_reference
+    an_element_can_be_named_by_what_it_lies_in
+    css_paths_are_listed_on_request_and_lead_back
+    an_element_that_never_comes_fails_with_how_long_and_what_came_near
+    an_action_whose_selector_matches_nothing_uses_the_reference_and_says_so;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stale_reference_loses_against_the_selector() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn an_ambiguous_click_takes_the_first_and_says_how_many_matched(device: &mut Device) {
+    let (by, matched) = located(device.ok(click(by_ref("button \"Add\""))).await);
+    assert_eq!((by.as_str(), matched), ("role button \"Add\"", 2));
+}
+
+async fn a_stale_reference_loses_against_the_selector(device: &mut Device) {
     // e3 is the first field of the list by now; the selector knows better.
     let target = WebTarget {
         reference: Some("e3".into()),
         ..by_css("#count")
     };
-    let (by, _) = located(
-        device
-            .ok(Command::Web(WebCommand::ExpectVisible {
-                target,
-                limit: None,
-            }))
-            .await,
-    );
+    let (by, _) = located(device.ok(expect_visible(target)).await);
     assert_eq!(by, "css #count");
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_selector_without_web_block_leaves_the_word_to_the_reference() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn a_selector_without_web_block_leaves_the_word_to_the_reference(device: &mut Device) {
     let snapshot = device
         .ok(Command::Snapshot(SnapshotDetail::default()))
         .await;
@@ -64,12 +59,9 @@ async fn a_selector_without_web_block_leaves_the_word_to_the_reference() {
         (by, matched),
         (format!("ref {}, button \"Add\"", second_add.name), 1)
     );
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_element_can_be_named_by_what_it_lies_in() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn an_element_can_be_named_by_what_it_lies_in(device: &mut Device) {
     let role = |role: &str, name: &str| WebMatch {
         aria_role: Some(role.into()),
         aria_name_regex: (!name.is_empty()).then(|| name.into()),
@@ -100,12 +92,9 @@ async fn an_element_can_be_named_by_what_it_lies_in() {
     println!("{}", snapshot.text);
     let (_, matched) = located(device.ok(click(target)).await);
     assert_eq!(matched, 1);
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn css_paths_are_listed_on_request_and_lead_back() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn css_paths_are_listed_on_request_and_lead_back(device: &mut Device) {
     let detail = SnapshotDetail {
         css_selectors: true,
         ..SnapshotDetail::default()
@@ -121,20 +110,12 @@ async fn css_paths_are_listed_on_request_and_lead_back() {
     let css = line.split("css=").nth(1).unwrap();
     assert_eq!(css, "#email");
     device.ok(click(by_css(css))).await;
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_element_that_never_comes_fails_with_how_long_and_what_came_near() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn an_element_that_never_comes_fails_with_how_long_and_what_came_near(device: &mut Device) {
     let limit = std::time::Duration::from_secs(3);
     let command = click(by_ref("button \"More or less\""));
-    let (what, log) = unmet(
-        device
-            .execute_in(command, &CommandContext::within(limit))
-            .await
-            .unwrap_err(),
-    );
+    let (what, log) = device.unmet(limit, command).await;
     assert!(what.starts_with("no element matches"), "{what}");
     assert!(
         log[0].starts_with("waited ") && log[0] != "waited 0.0 s",
@@ -145,12 +126,11 @@ async fn an_element_that_never_comes_fails_with_how_long_and_what_came_near() {
             .any(|line| line.starts_with("similar: ") && line.contains("button \"More\"")),
         "{log:?}"
     );
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_action_whose_selector_matches_nothing_uses_the_reference_and_says_so() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn an_action_whose_selector_matches_nothing_uses_the_reference_and_says_so(
+    device: &mut Device,
+) {
     let target = WebTarget {
         reference: Some("button \"Add\"".into()),
         ..by_role("button", "Put in")
@@ -170,5 +150,4 @@ async fn an_action_whose_selector_matches_nothing_uses_the_reference_and_says_so
             "the selector (role button \"Put in\") matched nothing, so the reference was used: role button \"Add\""
         ]
     );
-    device.close().await;
 }

@@ -1,23 +1,30 @@
 //! What is in frames and in shadow trees is found, used and verified like the rest of the page.
 
-use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{Command, Observation, ObserveOptions, Rect, ValueKind, WebCommand};
 use packtrain_testing::TestDevice as _;
 
 use crate::browser::Device;
 use crate::commands::{
-    by_css, by_ref, by_role, click, expect_list, expect_text, expect_value, expect_visible, open,
-    unmet,
+    by_css, by_ref, by_role, click, expect_list, expect_text, expect_value, expect_visible, unmet,
 };
 use crate::defects::observed;
-use crate::engines::both_engines;
 use crate::readers::snapshot;
 use crate::site::Site;
+use crate::stories::stories;
 
-both_engines! {
+stories! {
+    chromium:
+    what_is_verified_of_an_element_is_verified_of_no_other_frames
+    a_field_may_be_called_like_anything
+    a_recorded_number_is_a_place_also_after_a_recorded_snapshot
+    what_is_rendered_anew_is_still_found_by_its_relations
     forms_are_filled_wherever_they_are
     a_snapshot_tells_of_frames_and_shadow_trees_and_its_numbers_lead_there
-    what_a_frame_shows_is_told_where_it_is_seen
+    what_a_frame_shows_is_told_where_it_is_seen;
+    firefox:
+    forms_are_filled_wherever_they_are
+    a_snapshot_tells_of_frames_and_shadow_trees_and_its_numbers_lead_there
+    what_a_frame_shows_is_told_where_it_is_seen;
 }
 
 /// A form that answers late.
@@ -58,8 +65,8 @@ fn nested(site: &Site) -> String {
 
 const PLACES: [&str; 5] = ["here", "shade", "inner", "deep", "deepest"];
 
-async fn forms_are_filled_wherever_they_are(site: &Site, device: &mut Device) {
-    device.go(nested(site)).await;
+async fn forms_are_filled_wherever_they_are(device: &mut Device) {
+    device.go(nested(&device.site)).await;
     for at in PLACES {
         let typing = WebCommand::Type {
             target: by_role("textbox", &format!("Name {at}")),
@@ -88,10 +95,9 @@ async fn forms_are_filled_wherever_they_are(site: &Site, device: &mut Device) {
 }
 
 async fn a_snapshot_tells_of_frames_and_shadow_trees_and_its_numbers_lead_there(
-    site: &Site,
     device: &mut Device,
 ) {
-    device.go(nested(site)).await;
+    device.go(nested(&device.site)).await;
     let seen = snapshot(device).await;
     for at in PLACES {
         let label = format!("Send {at}");
@@ -123,17 +129,19 @@ async fn a_snapshot_tells_of_frames_and_shadow_trees_and_its_numbers_lead_there(
     assert!(tops.is_sorted(), "{tops:?}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_verified_of_an_element_is_verified_of_no_other_frames() {
-    let (site, mut device) = open(WebSlot::default()).await;
-    let inner = site.page("<ul id=list><li>Pear</ul><p id=said>Pear</p>");
-    let small = site.page("<p>Nobody sees this</p><button>Nobody</button>");
+async fn what_is_verified_of_an_element_is_verified_of_no_other_frames(device: &mut Device) {
+    let inner = device
+        .site
+        .page("<ul id=list><li>Pear</ul><p id=said>Pear</p>");
+    let small = device
+        .site
+        .page("<p>Nobody sees this</p><button>Nobody</button>");
     device
-        .go(site.page(&format!(
+        .show(&format!(
             "<ul id=list><li>Apple</ul><p id=said>Apple <span hidden>Pear</span></p>{}
              <iframe width=0 height=0 src='{small}'></iframe>",
             frame(&inner)
-        )))
+        ))
         .await;
     unmet(device.err(expect_list(by_css("#list"), &["Pear"])).await);
     unmet(
@@ -148,33 +156,27 @@ async fn what_is_verified_of_an_element_is_verified_of_no_other_frames() {
             .await,
     );
     device.ok(expect_list(by_css("#list"), &["Apple"])).await;
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_field_may_be_called_like_anything() {
-    let (site, mut device) = open(WebSlot::default()).await;
+async fn a_field_may_be_called_like_anything(device: &mut Device) {
     let names = ["children", "nextElementSibling", "attributes"];
     let fields = names.map(|name| format!("<input name={name} aria-label={name}>"));
     device
-        .go(site.page(&format!(
+        .show(&format!(
             "<form>{}<button>Go</button></form>",
             fields.concat()
-        )))
+        ))
         .await;
-    let seen = snapshot(&mut device).await;
+    let seen = snapshot(device).await;
     assert_eq!(seen.refs.len(), names.len() + 1, "{}", seen.text);
     let last = &seen.refs.last().unwrap().name;
     device.ok(click(by_ref(last))).await;
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_recorded_number_is_a_place_also_after_a_recorded_snapshot() {
-    let (site, mut device) = open(WebSlot::default()).await;
+async fn a_recorded_number_is_a_place_also_after_a_recorded_snapshot(device: &mut Device) {
     for said in ["First", "Second"] {
         device
-            .go(site.page(&format!("<h1>Page</h1><button>{said}</button>")))
+            .show(&format!("<h1>Page</h1><button>{said}</button>"))
             .await;
         let text = device.snapshot().await.text;
         assert!(text.contains(&format!("[e2] button \"{said}\"")), "{text}");
@@ -182,26 +184,21 @@ async fn a_recorded_number_is_a_place_also_after_a_recorded_snapshot() {
         assert!(notes[0].contains("by its place"), "{notes:?}");
     }
     // A caller that looked in order to act relies on what it saw.
-    let seen = snapshot(&mut device).await;
+    let seen = snapshot(device).await;
     assert!(seen.text.contains("button \"Second\""), "{}", seen.text);
-    device
-        .go(site.page("<h1>Page</h1><button>Third</button>"))
-        .await;
+    device.show("<h1>Page</h1><button>Third</button>").await;
     let old = &seen.refs.last().unwrap().name;
     let (what, _) = unmet(device.err(click(by_ref(old))).await);
     assert!(
         what.contains("button \"Second\" of a page or frame that was left"),
         "{what}"
     );
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_rendered_anew_is_still_found_by_its_relations() {
-    let (site, mut device) = open(WebSlot::default()).await;
+async fn what_is_rendered_anew_is_still_found_by_its_relations(device: &mut Device) {
     let list = "<section aria-label=Cart><button onmouseover=\"if (!this.anew) { const b = this.cloneNode(true); \
                 b.anew = true; b.onclick = () => document.title = 'Bought'; this.replaceWith(b) }\">Buy</button></section>";
-    device.go(site.page(list)).await;
+    device.show(list).await;
     let mut target = by_role("button", "Buy");
     let cart = by_role("region", "Cart").selector.map(Box::new);
     if let Some(selector) = &mut target.selector {
@@ -209,11 +206,10 @@ async fn what_is_rendered_anew_is_still_found_by_its_relations() {
     }
     device.ok(click(target)).await;
     assert_eq!(device.script("document.title").await, "Bought");
-    device.close().await;
 }
 
-async fn what_a_frame_shows_is_told_where_it_is_seen(site: &Site, device: &mut Device) {
-    let inner = site.page(
+async fn what_a_frame_shows_is_told_where_it_is_seen(device: &mut Device) {
+    let inner = device.site.page(
         "<body style='margin: 0'><button style='position: absolute; left: 40px; top: 20px; width: 100px; height: 40px'>Half</button>
          <button class=far style='position: absolute; top: 900px'>Far</button>
          <script>setInterval(() => document.title = document.body.dataset.now = Date.now(), 20)</script>",
@@ -222,7 +218,7 @@ async fn what_a_frame_shows_is_told_where_it_is_seen(site: &Site, device: &mut D
         "<iframe src='{inner}' style='position: absolute; left: 100px; top: 100px; width: 400px; height: 200px;
          border: 0; transform: scale(0.5); transform-origin: 0 0'></iframe>"
     );
-    device.go(site.page(&html)).await;
+    device.show(&html).await;
     let options = ObserveOptions {
         masks: vec![".far".to_owned()],
         still_within: std::time::Duration::from_secs(1),

@@ -7,20 +7,27 @@ use std::time::Duration;
 
 use packtrain_driver_playwright::{Isolation, WebPool, WebSlot, install};
 use packtrain_drivers::{
-    Command, CommandContext, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind,
-    WebCommand, WebElement,
+    Command, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind, WebCommand, WebElement,
 };
 use packtrain_testing::{Running, TestDevice as _, processes};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::browser::{Device, pool};
 use crate::commands::{
-    by_css, by_ref, click, expect_list, expect_text, expect_value, expect_visible, open,
+    by_css, by_ref, click, expect_list, expect_text, expect_value, expect_visible,
 };
-use crate::site::Site;
+use crate::stories::stories;
+
+stories! {
+    chromium:
+    a_page_that_closes_itself_is_the_apps_doing
+    what_a_page_says_makes_no_lost_device
+    a_cancelled_command_stops_acting_on_the_page
+    a_cancelled_look_leaves_the_page_as_it_is;
+}
 
 /// A device with a browser process of its own, and the mark that its command line carries.
-async fn open_marked(pool: &Arc<WebPool>, site: &Site) -> (Device, String) {
+async fn open_marked(pool: &Arc<WebPool>) -> (Device, String) {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let mark = format!("--packtrain-losing={}-{number}-", std::process::id());
@@ -31,7 +38,7 @@ async fn open_marked(pool: &Arc<WebPool>, site: &Site) -> (Device, String) {
     };
     let mut device = Device::connect_in(pool, slot).await;
     device.begin(SessionOptions::default()).await;
-    device.go(site.url()).await;
+    device.visit("").await;
     (device, mark)
 }
 
@@ -94,9 +101,9 @@ fn waiting() -> Vec<Command> {
 
 /// The device is to blame for whatever a command says whose browser is killed meanwhile.
 async fn kill_during_each(part: Part) {
-    let (pool, site) = (pool(), Site::start().await);
+    let pool = pool();
     for command in waiting() {
-        let (mut device, mark) = open_marked(&pool, &site).await;
+        let (mut device, mark) = open_marked(&pool).await;
         let said = command.name();
         let killing = tokio::task::spawn_blocking(move || kill(&mark, part));
         let mut answer = device.execute(command).await;
@@ -134,9 +141,9 @@ async fn a_browser_killed_with_all_its_processes_is_a_lost_device() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_that_died_between_commands_is_a_lost_device() {
-    let (pool, site) = (pool(), Site::start().await);
+    let pool = pool();
     for part in [Part::Browser, Part::Renderers] {
-        let (mut device, mark) = open_marked(&pool, &site).await;
+        let (mut device, mark) = open_marked(&pool).await;
         kill(&mark, part);
         let error = device.err(click(by_ref("button \"More\""))).await;
         assert!(matches!(error, DriverError::Lost { .. }), "{error:?}");
@@ -145,9 +152,7 @@ async fn a_browser_that_died_between_commands_is_a_lost_device() {
     pool.shutdown().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_that_closes_itself_is_the_apps_doing() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn a_page_that_closes_itself_is_the_apps_doing(device: &mut Device) {
     device.ok(click(by_ref("link \"Popup\""))).await;
     device.ok(expect_text("In the popup")).await;
     let close = "setTimeout(() => window.close(), 100); new Promise(() => {})";
@@ -161,52 +166,40 @@ async fn a_page_that_closes_itself_is_the_apps_doing() {
     );
     // The tab it came from is still there.
     device.ok(expect_text("Shop")).await;
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_page_says_makes_no_lost_device() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn what_a_page_says_makes_no_lost_device(device: &mut Device) {
     let script = "document.body.innerHTML = '<p id=a>Target crashed</p><p id=b>Page crashed</p>\
                   <p id=c>Target page, context or browser has been closed</p>'";
     device.script(script).await;
     for id in ["#a", "#b", "#c"] {
         let expected = expect_value(by_css(id), ValueKind::Text, "fine");
         let error = device
-            .execute_in(
-                expected,
-                &CommandContext::within(Duration::from_millis(700)),
-            )
-            .await
-            .unwrap_err();
+            .err_within(Duration::from_millis(700), expected)
+            .await;
         assert_eq!(error.fault(), Fault::App, "{error:?}");
     }
-    device.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_that_does_not_answer_is_no_failure_of_the_app() {
-    let (pool, site) = (pool(), Site::start().await);
-    let (mut device, mark) = open_marked(&pool, &site).await;
+    let pool = pool();
+    let (mut device, mark) = open_marked(&pool).await;
     let signal = |name: &str| {
         for Running { pid, .. } in group_of(&mark) {
             let _ = Process::new("kill").args([name, &pid.to_string()]).output();
         }
     };
     signal("-STOP");
-    let limit = Duration::from_secs(1);
-    let answer = device
-        .execute_in(expect_text("Shop"), &CommandContext::within(limit))
+    let error = device
+        .err_within(Duration::from_secs(1), expect_text("Shop"))
         .await;
-    let error = answer.unwrap_err();
     assert_eq!(error.fault(), Fault::Device, "{error:?}");
     signal("-CONT");
     device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cancelled_command_stops_acting_on_the_page() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn a_cancelled_command_stops_acting_on_the_page(device: &mut Device) {
     let error = device
         .cancelled(click(by_ref("button \"Not there\"")))
         .await;
@@ -218,12 +211,9 @@ async fn a_cancelled_command_stops_acting_on_the_page() {
         error.to_string().contains("`click` was given up"),
         "{error}"
     );
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cancelled_look_leaves_the_page_as_it_is() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn a_cancelled_look_leaves_the_page_as_it_is(device: &mut Device) {
     for look in [
         expect_text("Nowhere"),
         Command::Web(WebCommand::Look {
@@ -236,8 +226,7 @@ async fn a_cancelled_look_leaves_the_page_as_it_is() {
     ] {
         assert_eq!(device.cancelled(look).await, DriverError::Cancelled);
     }
-    device.ok(Command::Web(WebCommand::CurrentUrl)).await;
-    device.close().await;
+    device.web(WebCommand::CurrentUrl).await;
 }
 
 /// Stands between the program and Playwright's driver, and holds the end of a trace until somebody

@@ -12,16 +12,26 @@ use packtrain_testing::TestDevice as _;
 use crate::browser::Device;
 use crate::commands::{by_css, click};
 use crate::defects::observed;
-use crate::engines::both_engines;
 use crate::shop;
 use crate::site::Site;
+use crate::stories::stories;
 
-both_engines! {
+stories! {
+    chromium:
+    a_page_that_could_not_be_observed_in_time_goes_on
+    what_only_a_picture_shows_changes_the_picture_alone
+    what_was_scrolled_is_told_where_it_is_now
     whatever_changes_a_page_is_told_when_it_is_observed_again
     a_picture_shows_what_its_tree_tells_however_soon_the_page_changes
     a_page_whose_timers_come_late_is_waited_for
     a_shadow_tree_that_changes_is_waited_for
-    every_kind_of_document_is_told_as_it_is_read_otherwise
+    every_kind_of_document_is_told_as_it_is_read_otherwise;
+    firefox:
+    whatever_changes_a_page_is_told_when_it_is_observed_again
+    a_picture_shows_what_its_tree_tells_however_soon_the_page_changes
+    a_page_whose_timers_come_late_is_waited_for
+    a_shadow_tree_that_changes_is_waited_for
+    every_kind_of_document_is_told_as_it_is_read_otherwise;
 }
 
 async fn begin(device: &mut Device, engine: &str) {
@@ -127,11 +137,8 @@ fn changes() -> Vec<(Command, &'static str, &'static str)> {
     ]
 }
 
-async fn whatever_changes_a_page_is_told_when_it_is_observed_again(
-    site: &Site,
-    device: &mut Device,
-) {
-    device.go(site.page(PAGE)).await;
+async fn whatever_changes_a_page_is_told_when_it_is_observed_again(device: &mut Device) {
+    device.show(PAGE).await;
     let before = told(device).await.snapshot.text;
     assert!(
         before.contains("Before") && before.contains("Fading"),
@@ -235,19 +242,15 @@ async fn what_is_seen_in_one_go_is_what_playwright_sees() {
         seen(&mut device, "typed").await;
         for target in ["#card", "#text"] {
             let target = by_css(target);
-            device.ok(Command::Web(WebCommand::Hover { target })).await;
+            device.web(WebCommand::Hover { target }).await;
             seen(&mut device, "hover").await;
         }
         device.close().await;
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_that_could_not_be_observed_in_time_goes_on() {
-    let site = Site::start().await;
-    let mut device = Device::connect(WebSlot::default()).await;
-    begin(&mut device, "chromium").await;
-    device.go(site.page(PAGE)).await;
+async fn a_page_that_could_not_be_observed_in_time_goes_on(device: &mut Device) {
+    device.show(PAGE).await;
     let busy = "setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); }), 1";
     let busy = WebCommand::Evaluate(busy.to_owned());
     device.ok(Command::Web(busy)).await;
@@ -255,33 +258,24 @@ async fn a_page_that_could_not_be_observed_in_time_goes_on() {
     let soon = CommandContext::within(Duration::from_millis(50));
     let late = device.execute_in(observe, &soon).await.unwrap_err();
     assert!(matches!(late, DriverError::Timeout { .. }), "{late}");
-    let text = told(&mut device).await.snapshot.text;
+    let text = told(device).await.snapshot.text;
     assert!(text.contains("Before"), "{text}");
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_only_a_picture_shows_changes_the_picture_alone() {
-    let site = Site::start().await;
-    let mut device = Device::connect(WebSlot::default()).await;
-    begin(&mut device, "chromium").await;
-    device.go(site.page(PAGE)).await;
-    let last = told(&mut device).await;
+async fn what_only_a_picture_shows_changes_the_picture_alone(device: &mut Device) {
+    device.show(PAGE).await;
+    let last = told(device).await;
     let script = "canvas.getContext('2d').fillRect(0, 0, 40, 40), 1";
     device.script(script).await;
-    let seen = told(&mut device).await;
+    let seen = told(device).await;
     assert_eq!(seen.snapshot, last.snapshot);
     assert_ne!(png(&seen), png(&last));
-    device.close().await;
 }
 
-async fn a_picture_shows_what_its_tree_tells_however_soon_the_page_changes(
-    site: &Site,
-    device: &mut Device,
-) {
+async fn a_picture_shows_what_its_tree_tells_however_soon_the_page_changes(device: &mut Device) {
     let page = "<h1 id=text></h1><script>function show(what, color) { \
                 text.textContent = what; document.body.style.background = color }</script>";
-    device.go(site.page(page)).await;
+    device.show(page).await;
     device.script("show('New', 'teal'), 1").await;
     let new = observed(device, true).await;
     for delay in (0..60).step_by(2) {
@@ -303,8 +297,8 @@ async fn a_picture_shows_what_its_tree_tells_however_soon_the_page_changes(
     }
 }
 
-async fn a_page_whose_timers_come_late_is_waited_for(site: &Site, device: &mut Device) {
-    device.go(site.page(PAGE)).await;
+async fn a_page_whose_timers_come_late_is_waited_for(device: &mut Device) {
+    device.show(PAGE).await;
     told(device).await;
     // Busy while the page should be looked at; what it does late, it does bit by bit.
     let script = "text.textContent = 'Busy', \
@@ -315,8 +309,8 @@ async fn a_page_whose_timers_come_late_is_waited_for(site: &Site, device: &mut D
     assert!(text.contains("Late"), "{text}");
 }
 
-async fn a_shadow_tree_that_changes_is_waited_for(site: &Site, device: &mut Device) {
-    device.go(site.page(PAGE)).await;
+async fn a_shadow_tree_that_changes_is_waited_for(device: &mut Device) {
+    device.show(PAGE).await;
     told(device).await;
     let script = "window.left = 12, window.go = () => { \
                   host.shadowRoot.firstChild.textContent = 'Left: ' + --left; \
@@ -326,17 +320,13 @@ async fn a_shadow_tree_that_changes_is_waited_for(site: &Site, device: &mut Devi
     assert!(text.contains("Left: 0"), "{text}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_scrolled_is_told_where_it_is_now() {
-    let site = Site::start().await;
-    let mut device = Device::connect(WebSlot::default()).await;
-    begin(&mut device, "chromium").await;
-    device.go(site.page(PAGE)).await;
+async fn what_was_scrolled_is_told_where_it_is_now(device: &mut Device) {
+    device.show(PAGE).await;
     let top = |seen: &Observed| {
         let listed = seen.snapshot.refs.iter().find(|one| one.label == "Last");
         listed.unwrap().bounds.unwrap().top
     };
-    let before = top(&told(&mut device).await);
+    let before = top(&told(device).await);
     let down = |target: WebTarget| {
         Command::Web(WebCommand::Scroll {
             target,
@@ -345,11 +335,10 @@ async fn what_was_scrolled_is_told_where_it_is_now() {
         })
     };
     device.ok(down(by_css("#list"))).await;
-    assert!(top(&told(&mut device).await) < before - 500.0);
-    device.close().await;
+    assert!(top(&told(device).await) < before - 500.0);
 }
 
-async fn every_kind_of_document_is_told_as_it_is_read_otherwise(site: &Site, device: &mut Device) {
+async fn every_kind_of_document_is_told_as_it_is_read_otherwise(device: &mut Device) {
     let folder = tempfile::tempdir().unwrap();
     let drawing = folder.path().join("drawing.svg");
     let svg = "<svg xmlns='http://www.w3.org/2000/svg'><text y='20'>Drawn</text></svg>";
@@ -374,7 +363,7 @@ async fn every_kind_of_document_is_told_as_it_is_read_otherwise(site: &Site, dev
         "<body style='height: 3000px'><p>Long<script>scrollTo(0, 500)</script>",
         "<p>Loose</p><script>document.documentElement.append('loose text')</script>",
     ] {
-        device.go(site.page(page)).await;
+        device.show(page).await;
         told(device).await;
     }
     for page in ["index", "signup", "products", "product", "cart", "checkout"] {

@@ -1,15 +1,20 @@
 //! References: the numbers and descriptors that a snapshot prints.
 
-use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{Command, Observation, SnapshotDetail, TextMatch, ValueKind, WebCommand};
 use packtrain_testing::TestDevice as _;
 
-use crate::commands::{by_ref, expect_list, expect_value, expect_value_as, expect_visible, open};
+use crate::browser::Device;
+use crate::commands::{by_ref, expect_list, expect_value, expect_value_as, expect_visible};
+use crate::stories::stories;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_number_of_a_snapshot_leads_to_its_element_in_every_tool() {
-    let (site, mut device) = open(WebSlot::default()).await;
-    device.go(site.url() + "everything").await;
+stories! {
+    chromium:
+    every_number_of_a_snapshot_leads_to_its_element_in_every_tool
+    what_a_snapshot_prints_of_an_element_names_it;
+}
+
+async fn every_number_of_a_snapshot_leads_to_its_element_in_every_tool(device: &mut Device) {
+    device.visit("everything").await;
     let detail = SnapshotDetail::default();
     let Observation::Snapshot(snapshot) = device.ok(Command::Snapshot(detail)).await else {
         panic!("not a snapshot");
@@ -44,13 +49,10 @@ async fn every_number_of_a_snapshot_leads_to_its_element_in_every_tool() {
     device.ok(Command::Web(typing)).await;
     let ninth = "document.querySelector('[data-n=\"9\"]').value";
     assert_eq!(device.script(ninth).await, "new");
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_snapshot_prints_of_an_element_names_it() {
-    let (site, mut device) = open(WebSlot::default()).await;
-    device.go(site.url() + "everything").await;
+async fn what_a_snapshot_prints_of_an_element_names_it(device: &mut Device) {
+    device.visit("everything").await;
     for (printed, text) in [
         ("listitem \"Item\"", "Item"),
         ("listitem \"Named\"", "Item"),
@@ -66,5 +68,4 @@ async fn what_a_snapshot_prints_of_an_element_names_it() {
         let whole = expect_value_as(target, ValueKind::Text, text, TextMatch::Exact);
         device.ok(whole).await;
     }
-    device.close().await;
 }

@@ -1,5 +1,7 @@
 //! A session: its dialogs, tabs, downloads, reports, and what the page sees of the slot.
 
+use std::sync::Arc;
+
 use packtrain_driver_playwright::{ColorScheme, DialogAnswer, Engine, WebSlot, install};
 use packtrain_drivers::{
     Command, DeviceEvent, DriverError, NavigateTo, Observation, SessionOptions, WebCommand,
@@ -10,7 +12,19 @@ use tokio::time::Instant;
 
 use crate::browser::{Device, pool};
 use crate::commands::{by_ref, click, expect_text, open};
-use crate::site::Site;
+use crate::stories::stories;
+
+stories! {
+    chromium:
+    a_new_tab_becomes_the_current_one_until_it_closes
+    downloads_of_one_name_are_all_kept_and_reported
+    what_the_last_click_downloads_is_complete_when_the_session_has_ended
+    a_download_that_never_ends_has_failed_when_the_session_has_ended
+    console_errors_exceptions_and_failed_requests_are_reported
+    a_page_that_is_left_while_its_picture_is_taken_costs_no_ten_seconds
+    sessions_on_one_device_do_not_see_each_other
+    a_trace_is_written_where_it_is_wanted_when_the_session_ends;
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dialogs_are_answered_and_reported() {
@@ -18,7 +32,7 @@ async fn dialogs_are_answered_and_reported() {
         dialogs: DialogAnswer::Accept,
         ..WebSlot::default()
     };
-    let (_site, mut device) = open(slot).await;
+    let mut device = open(slot).await;
     device.ok(click(by_ref("button \"Ask\""))).await;
     device
         .event_where(|event| {
@@ -27,28 +41,22 @@ async fn dialogs_are_answered_and_reported() {
         })
         .await;
     device
-        .ok(Command::Web(WebCommand::AnswerDialogs {
+        .web(WebCommand::AnswerDialogs {
             accept: false,
             text: None,
-        }))
+        })
         .await;
     device.ok(click(by_ref("button \"Ask\""))).await;
     device.event_where(|event| matches!(event, DeviceEvent::DialogOpened { answer, .. } if answer == "dismissed")).await;
-    let title = device
-        .ok(Command::Web(WebCommand::Evaluate("document.title".into())))
-        .await;
-    assert_eq!(title, Observation::Json("no".into()));
+    let title = device.script("document.title").await;
+    assert_eq!(title, "no");
     device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_new_tab_becomes_the_current_one_until_it_closes() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn a_new_tab_becomes_the_current_one_until_it_closes(device: &mut Device) {
     device.ok(click(by_ref("link \"Popup\""))).await;
     device.ok(expect_text("In the popup")).await;
-    device
-        .ok(Command::Web(WebCommand::Evaluate("window.close()".into())))
-        .await;
+    device.script("window.close()").await;
     device.ok(expect_text("Shop")).await;
     device
         .event_where(|event| matches!(event, DeviceEvent::PageOpened { .. }))
@@ -58,74 +66,61 @@ async fn a_new_tab_becomes_the_current_one_until_it_closes() {
             |event| matches!(event, DeviceEvent::PageClosed { url } if url.ends_with("/popup")),
         )
         .await;
-    device.close().await;
 }
 
 /// A session that keeps its downloads in a folder, on the site's first page.
-async fn downloading() -> (Site, Device, tempfile::TempDir) {
-    let site = Site::start().await;
+async fn downloading(device: &mut Device) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let mut device = Device::connect(WebSlot::default()).await;
     device
         .begin(SessionOptions {
             downloads: Some(folder.path().to_owned()),
             ..SessionOptions::default()
         })
         .await;
-    device.go(site.url()).await;
-    (site, device, folder)
+    device.visit("").await;
+    folder
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn downloads_of_one_name_are_all_kept_and_reported() {
-    let (_site, mut device, folder) = downloading().await;
+async fn downloads_of_one_name_are_all_kept_and_reported(device: &mut Device) {
+    let folder = downloading(device).await;
     for expected in ["report.txt", "report (2).txt", "report (3).txt"] {
         device.ok(click(by_ref("link \"Download\""))).await;
         device.event_where(|event| matches!(event, DeviceEvent::Downloaded { file, path: Some(path), .. } if file == "report.txt" && path.ends_with(expected))).await;
         let kept = std::fs::read_to_string(folder.path().join(expected)).unwrap();
         assert_eq!(kept, "content");
     }
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_the_last_click_downloads_is_complete_when_the_session_has_ended() {
-    let (site, mut device, folder) = downloading().await;
+async fn what_the_last_click_downloads_is_complete_when_the_session_has_ended(device: &mut Device) {
+    let folder = downloading(device).await;
+    let release = Arc::clone(&device.site.release);
     device.ok(click(by_ref("link \"Slow download\""))).await;
-    tokio::join!(device.ok(Command::End), async { site.release_download() });
+    tokio::join!(device.ok(Command::End), async { release.notify_one() });
     let kept = std::fs::read_to_string(folder.path().join("slow.txt")).unwrap();
     assert_eq!(kept, "slow ".repeat(20_000) + "content");
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_download_that_never_ends_has_failed_when_the_session_has_ended() {
-    let (_site, mut device, _folder) = downloading().await;
+async fn a_download_that_never_ends_has_failed_when_the_session_has_ended(device: &mut Device) {
+    let _folder = downloading(device).await;
     device.ok(click(by_ref("link \"Slow download\""))).await;
     device.ok(Command::End).await;
     let failed = |event: &DeviceEvent| matches!(event, DeviceEvent::Downloaded { file, path: None, error: Some(_) } if file == "slow.txt");
     assert!(device.events().iter().any(failed));
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn console_errors_exceptions_and_failed_requests_are_reported() {
-    let (_site, mut device) = open(WebSlot::default()).await;
+async fn console_errors_exceptions_and_failed_requests_are_reported(device: &mut Device) {
     device.ok(click(by_ref("button \"Break\""))).await;
     device.event_where(|event| matches!(event, DeviceEvent::Logged { level, text, .. } if level == "error" && text == "it broke")).await;
     device.event_where(|event| matches!(event, DeviceEvent::RequestFailed { method, url, status: Some(500), .. } if method == "GET" && url.ends_with("/broken"))).await;
     device.ok(click(by_ref("button \"Throw\""))).await;
     device.event_where(|event| matches!(event, DeviceEvent::PageFailed { error } if error.contains("nobody caught me"))).await;
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_that_is_left_while_its_picture_is_taken_costs_no_ten_seconds() {
-    let (site, mut device) = open(WebSlot::default()).await;
+async fn a_page_that_is_left_while_its_picture_is_taken_costs_no_ten_seconds(device: &mut Device) {
     let begun = Instant::now();
     for _ in 0..4 {
-        let to = NavigateTo::Url(site.url() + "restless");
-        device.ok(Command::Web(WebCommand::Navigate(to))).await;
+        let to = NavigateTo::Url(device.site.url() + "restless");
+        device.web(WebCommand::Navigate(to)).await;
         let Observation::Screenshot(picture) = device.ok(Command::Screenshot).await else {
             panic!()
         };
@@ -141,7 +136,6 @@ async fn a_page_that_is_left_while_its_picture_is_taken_costs_no_ten_seconds() {
         "{:?}",
         begun.elapsed()
     );
-    device.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -153,14 +147,12 @@ async fn a_slot_is_what_the_page_sees() {
         color_scheme: Some(ColorScheme::Dark),
         ..WebSlot::default()
     };
-    let (_site, mut device) = open(slot).await;
+    let mut device = open(slot).await;
     let script = "[navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone, matchMedia('(prefers-color-scheme: dark)').matches, innerWidth < 500, /iPhone/.test(navigator.userAgent)]";
-    let seen = device
-        .ok(Command::Web(WebCommand::Evaluate(script.into())))
-        .await;
+    let seen = device.script(script).await;
     assert_eq!(
         seen,
-        Observation::Json(serde_json::json!(["de-DE", "Asia/Tokyo", true, true, true]))
+        serde_json::json!(["de-DE", "Asia/Tokyo", true, true, true])
     );
     let Observation::Screenshot(picture) = device.ok(Command::Screenshot).await else {
         panic!()
@@ -169,39 +161,21 @@ async fn a_slot_is_what_the_page_sees() {
     device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sessions_on_one_device_do_not_see_each_other() {
-    let (site, mut device) = open(WebSlot::default()).await;
-    device
-        .ok(Command::Web(WebCommand::Evaluate(
-            "localStorage.setItem('a', '1')".into(),
-        )))
-        .await;
+async fn sessions_on_one_device_do_not_see_each_other(device: &mut Device) {
+    device.script("localStorage.setItem('a', '1')").await;
     device
         .begin(SessionOptions {
-            base_url: Some(site.url()),
+            base_url: Some(device.site.url()),
             ..SessionOptions::default()
         })
         .await;
-    device
-        .ok(Command::Web(WebCommand::Navigate(NavigateTo::Url(
-            "second".into(),
-        ))))
-        .await;
-    let left = device
-        .ok(Command::Web(WebCommand::Evaluate(
-            "localStorage.getItem('a')".into(),
-        )))
-        .await;
-    assert_eq!(left, Observation::Json(serde_json::Value::Null));
-    device.close().await;
+    device.go("second").await;
+    let left = device.script("localStorage.getItem('a')").await;
+    assert_eq!(left, serde_json::Value::Null);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_trace_is_written_where_it_is_wanted_when_the_session_ends() {
-    let site = Site::start().await;
+async fn a_trace_is_written_where_it_is_wanted_when_the_session_ends(device: &mut Device) {
     let folder = tempfile::tempdir().unwrap();
-    let mut device = Device::connect(WebSlot::default()).await;
     for engine in ["chromium", "firefox"] {
         let path = folder.path().join(engine).join("trace.zip");
         device
@@ -211,13 +185,12 @@ async fn a_trace_is_written_where_it_is_wanted_when_the_session_ends() {
                 ..SessionOptions::default()
             })
             .await;
-        device.go(site.url()).await;
+        device.visit("").await;
         device.ok(click(by_ref("button \"More\""))).await;
         assert!(!path.exists());
         device.ok(Command::End).await;
         assert!(std::fs::read(&path).unwrap().starts_with(b"PK"), "{engine}");
     }
-    device.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -226,7 +199,7 @@ async fn firefox_is_a_device_and_a_matrix_may_still_ask_for_chromium() {
         engine: Engine::Firefox,
         ..WebSlot::default()
     };
-    let (_site, mut device) = open(slot).await;
+    let mut device = open(slot).await;
     let system = device.driver().info().system.clone();
     assert!(system.starts_with("Firefox "), "{system}");
     let agent = Command::Web(WebCommand::Evaluate("navigator.userAgent".into()));

@@ -20,7 +20,7 @@ use tokio_util::task::AbortOnDropHandle;
 pub(crate) struct Site {
     address: SocketAddr,
     /// Sends the second half of what is downloaded slowly.
-    release: Arc<Notify>,
+    pub(crate) release: Arc<Notify>,
     _task: AbortOnDropHandle<()>,
 }
 
@@ -85,11 +85,6 @@ impl Site {
             release,
             _task: AbortOnDropHandle::new(task),
         }
-    }
-
-    /// Sends the rest of what is downloaded slowly.
-    pub(crate) fn release_download(&self) {
-        self.release.notify_one();
     }
 
     pub(crate) fn url(&self) -> String {

@@ -2,47 +2,56 @@
 
 use std::time::Duration;
 
-use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{
-    Command, CommandContext, DriverError, Fault, SessionOptions, TextMatch, ValueKind, WebCommand,
-    WebTarget,
+    Command, DriverError, Fault, SessionOptions, TextMatch, ValueKind, WebCommand, WebTarget,
 };
 use packtrain_testing::TestDevice as _;
 
 use crate::browser::Device;
 use crate::commands::{
     by_css, by_ref, by_role, click, expect_list, expect_list_as, expect_text, expect_text_as,
-    expect_value, expect_value_as, expect_visible, located, open, unmet,
+    expect_value, expect_value_as, expect_visible, located, unmet,
 };
-use crate::site::Site;
+use crate::stories::stories;
+
+stories! {
+    chromium:
+    a_verification_never_falls_back_to_its_reference
+    a_text_is_a_part_in_any_case_or_the_whole_in_this_case
+    a_text_with_a_digit_at_its_end_is_not_seen_in_a_longer_number
+    what_nobody_can_see_is_no_text
+    a_value_is_a_part_or_the_whole
+    the_items_of_a_list_are_visible_as_parts_or_as_wholes
+    the_text_of_a_field_is_what_it_holds_now
+    an_empty_text_is_expected_to_be_empty
+    a_blank_expectation_is_refused_because_everything_would_fulfil_it
+    a_missing_text_fails_with_what_the_page_has_instead
+    requests_are_remembered_with_their_bodies_and_for_their_session_only
+    what_cannot_be_seen_is_said_to_be_there_and_why;
+}
 
 const CONTAINS: TextMatch = TextMatch::Contains;
 const EXACT: TextMatch = TextMatch::Exact;
 const TEXT: ValueKind = ValueKind::Text;
 
-/// On the page that is not the one that was expected.
-async fn open_oops() -> (Site, Device) {
-    let (site, mut device) = open(WebSlot::default()).await;
-    device.go(site.url() + "oops").await;
-    (site, device)
-}
-
 /// The words of a verification that fails on the app's account, soon.
-async fn fails(device: &mut Device, command: Command) -> String {
-    let told = format!("{command:?}");
-    let limit = Duration::from_millis(1500);
-    match device
-        .execute_in(command, &CommandContext::within(limit))
-        .await
+async fn fails(device: &mut Device, mut command: Command) -> String {
+    if let Command::Web(
+        WebCommand::ExpectText { limit, .. } | WebCommand::ExpectVisible { limit, .. },
+    ) = &mut command
     {
-        Err(error) if error.fault() == Fault::App => error.to_string(),
-        other => panic!("{told}: {other:?}"),
+        *limit = Some(Duration::from_millis(50));
     }
+    let told = format!("{command:?}");
+    let error = device
+        .err_within(Duration::from_millis(1500), command)
+        .await;
+    assert_eq!(error.fault(), Fault::App, "{told}: {error:?}");
+    error.to_string()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_verification_never_falls_back_to_its_reference() {
-    let (_site, mut device) = open_oops().await;
+async fn a_verification_never_falls_back_to_its_reference(device: &mut Device) {
+    device.visit("oops").await;
     for reference in ["e1", "[e1]", "heading \"Oops\"", "css=h1", "Oops"] {
         let welcome = || WebTarget {
             reference: Some(reference.into()),
@@ -53,7 +62,7 @@ async fn a_verification_never_falls_back_to_its_reference() {
             expect_value(welcome(), TEXT, "Oops"),
             expect_list(welcome(), &["Oops"]),
         ] {
-            let what = fails(&mut device, command).await;
+            let what = fails(device, command).await;
             assert_eq!(
                 what, "no element matches role heading \"Welcome\"",
                 "{reference}"
@@ -64,14 +73,12 @@ async fn a_verification_never_falls_back_to_its_reference() {
     nameless.reference = Some("e1".into());
     let web = nameless.selector.as_mut().unwrap().web.as_mut().unwrap();
     web.aria_role = None;
-    let what = fails(&mut device, expect_visible(nameless)).await;
+    let what = fails(device, expect_visible(nameless)).await;
     assert!(what.contains("without a role"), "{what}");
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_text_is_a_part_in_any_case_or_the_whole_in_this_case() {
-    let (_site, mut device) = open_oops().await;
+async fn a_text_is_a_part_in_any_case_or_the_whole_in_this_case(device: &mut Device) {
+    device.visit("oops").await;
     for part in ["TASKS left", "11 tasks  left", "went wrong"] {
         device.ok(expect_text_as(part, CONTAINS)).await;
     }
@@ -85,14 +92,12 @@ async fn a_text_is_a_part_in_any_case_or_the_whole_in_this_case() {
         ("exact text \"11 tasks left\\ntoday \"", 1)
     );
     for other in ["1 tasks left", "11 tasks left", "11 Tasks left today"] {
-        fails(&mut device, expect_text_as(other, EXACT)).await;
+        fails(device, expect_text_as(other, EXACT)).await;
     }
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_text_with_a_digit_at_its_end_is_not_seen_in_a_longer_number() {
-    let (site, mut device) = open_oops().await;
+async fn a_text_with_a_digit_at_its_end_is_not_seen_in_a_longer_number(device: &mut Device) {
+    device.visit("oops").await;
     let list = |item: &str| expect_list(by_css("ul"), &[item]);
     for (html, part, is_there) in [
         ("11 tasks left", "1 tasks left", false),
@@ -106,9 +111,7 @@ async fn a_text_with_a_digit_at_its_end_is_not_seen_in_a_longer_number() {
         ("<i hidden>234</i> 1&#8239;234 €", "234", false),
         ("Page 1 (of 20)", "Page 1", true),
     ] {
-        device
-            .go(site.page(&format!("<ul><li id=x>{html}</li></ul>")))
-            .await;
+        device.show(&format!("<ul><li id=x>{html}</li></ul>")).await;
         for command in [
             expect_text(part),
             list(part),
@@ -117,16 +120,14 @@ async fn a_text_with_a_digit_at_its_end_is_not_seen_in_a_longer_number() {
             if is_there {
                 device.ok(command).await;
             } else {
-                fails(&mut device, command).await;
+                fails(device, command).await;
             }
         }
     }
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_nobody_can_see_is_no_text() {
-    let (_site, mut device) = open_oops().await;
+async fn what_nobody_can_see_is_no_text(device: &mut Device) {
+    device.visit("oops").await;
     let text = |text| expect_text(text);
     let exact = |text| expect_text_as(text, EXACT);
     let value = |text| expect_value(by_css("#x"), TEXT, text);
@@ -197,7 +198,7 @@ async fn what_nobody_can_see_is_no_text() {
         if passes {
             device.ok(verification).await;
         } else {
-            fails(&mut device, verification).await;
+            fails(device, verification).await;
         }
     }
     let parts = "document.body.innerHTML = '<div id=host></div>';
@@ -205,50 +206,40 @@ async fn what_nobody_can_see_is_no_text() {
         root.innerHTML = '<p>Hello <slot></slot></p>'; host.append('Bob')";
     device.script(parts).await;
     device.ok(expect_text("Hello")).await;
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_value_is_a_part_or_the_whole() {
-    let (_site, mut device) = open_oops().await;
+async fn a_value_is_a_part_or_the_whole(device: &mut Device) {
+    device.visit("oops").await;
     let tasks = || by_css("#tasks");
     device.ok(expect_value(tasks(), TEXT, "tasks l")).await;
+    fails(device, expect_value_as(tasks(), TEXT, "1 tasks", EXACT)).await;
     fails(
-        &mut device,
-        expect_value_as(tasks(), TEXT, "1 tasks", EXACT),
-    )
-    .await;
-    fails(
-        &mut device,
+        device,
         expect_value_as(tasks(), TEXT, "11 TASKS left today", EXACT),
     )
     .await;
     let whole = expect_value_as(tasks(), TEXT, "11 tasks left  today", EXACT);
     device.ok(whole).await;
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_items_of_a_list_are_visible_as_parts_or_as_wholes() {
-    let (_site, mut device) = open_oops().await;
+async fn the_items_of_a_list_are_visible_as_parts_or_as_wholes(device: &mut Device) {
+    device.visit("oops").await;
     let list = || by_role("list", "Errors");
     device.ok(expect_list(list(), &["fir"])).await;
-    let what = fails(&mut device, expect_list_as(list(), &["fir"], EXACT)).await;
+    let what = fails(device, expect_list_as(list(), &["fir"], EXACT)).await;
     assert_eq!(what, "role list \"Errors\" lacks \"fir\"");
     device.ok(expect_list_as(list(), &["First"], EXACT)).await;
     // It is in the document, and nobody sees it.
-    let what = fails(&mut device, expect_list(list(), &["First", "Second"])).await;
+    let what = fails(device, expect_list(list(), &["First", "Second"])).await;
     assert_eq!(what, "role list \"Errors\" lacks \"Second\"");
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_text_of_a_field_is_what_it_holds_now() {
-    let (_site, mut device) = open_oops().await;
+async fn the_text_of_a_field_is_what_it_holds_now(device: &mut Device) {
+    device.visit("oops").await;
     device.script("note.value = 'Goes on with that'").await;
     let note = || by_css("#note");
-    fails(&mut device, expect_value(note(), TEXT, "Began with this")).await;
-    fails(&mut device, expect_text("Began with this")).await;
+    fails(device, expect_value(note(), TEXT, "Began with this")).await;
+    fails(device, expect_text("Began with this")).await;
     device
         .ok(expect_value(note(), TEXT, "Goes on with that"))
         .await;
@@ -259,30 +250,26 @@ async fn the_text_of_a_field_is_what_it_holds_now() {
         device.ok(expect_value(size(), TEXT, shown)).await;
         device.ok(expect_value_as(size(), TEXT, shown, EXACT)).await;
         device.ok(expect_value(size(), TEXT, value)).await;
-        fails(&mut device, expect_value(size(), TEXT, hidden)).await;
+        fails(device, expect_value(size(), TEXT, hidden)).await;
     }
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_empty_text_is_expected_to_be_empty() {
-    let (_site, mut device) = open_oops().await;
+async fn an_empty_text_is_expected_to_be_empty(device: &mut Device) {
+    device.visit("oops").await;
     for kind in [TEXT, ValueKind::Value] {
-        let what = fails(&mut device, expect_value(by_css("#name"), kind, "")).await;
+        let what = fails(device, expect_value(by_css("#name"), kind, "")).await;
         assert!(what.contains("is \"Nobody\""), "{what}");
     }
-    fails(&mut device, expect_value(by_css("#tasks"), TEXT, " ")).await;
+    fails(device, expect_value(by_css("#tasks"), TEXT, " ")).await;
     device.ok(expect_value(by_css("#empty"), TEXT, "")).await;
     device
         .script("document.getElementById('name').value = ''")
         .await;
     device.ok(expect_value(by_css("#name"), TEXT, "")).await;
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_blank_expectation_is_refused_because_everything_would_fulfil_it() {
-    let (_site, mut device) = open_oops().await;
+async fn a_blank_expectation_is_refused_because_everything_would_fulfil_it(device: &mut Device) {
+    device.visit("oops").await;
     for command in [
         expect_text(" \n"),
         expect_text_as("", EXACT),
@@ -300,26 +287,21 @@ async fn a_blank_expectation_is_refused_because_everything_would_fulfil_it() {
         let error = device.err(command).await;
         assert!(matches!(error, DriverError::Invalid(_)), "{error:?}");
     }
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_missing_text_fails_with_what_the_page_has_instead() {
-    let (_site, mut device) = open(WebSlot::default()).await;
-    let (what, log) = unmet(device.err(expect_text("Current value: 7")).await);
+async fn a_missing_text_fails_with_what_the_page_has_instead(device: &mut Device) {
+    let soon = Duration::from_millis(1500);
+    let (what, log) = device.unmet(soon, expect_text("Current value: 7")).await;
     assert_eq!(what, "the text \"Current value: 7\" is not on the page");
     assert!(
         log.iter().any(|line| line.contains("Current value: 0")),
         "{log:?}"
     );
-    let (what, _) = unmet(device.err(expect_text("Secret text")).await);
+    let (what, _) = device.unmet(soon, expect_text("Secret text")).await;
     assert!(what.ends_with("is there, but hidden by CSS"), "{what}");
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_are_remembered_with_their_bodies_and_for_their_session_only() {
-    let (site, mut device) = open(WebSlot::default()).await;
+async fn requests_are_remembered_with_their_bodies_and_for_their_session_only(device: &mut Device) {
     let expect = |name: &str, ms| {
         Command::Web(WebCommand::ExpectRequest {
             name: name.into(),
@@ -330,22 +312,17 @@ async fn requests_are_remembered_with_their_bodies_and_for_their_session_only() 
     device.ok(click(by_ref("button \"Track\""))).await;
     device.ok(expect("checkout-started", 9000)).await;
     device.begin(SessionOptions::default()).await;
-    device.go(site.url()).await;
+    device.visit("").await;
     device.err(expect("checkout-started", 300)).await;
-    device.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_seen_is_said_to_be_there_and_why() {
-    let site = Site::start().await;
-    let mut device = Device::connect(WebSlot::default()).await;
-    device.begin(SessionOptions::default()).await;
+async fn what_cannot_be_seen_is_said_to_be_there_and_why(device: &mut Device) {
     let hidden = "<button style='display: none'>Gone</button><button style='visibility: hidden'>Pale</button>
         <details><summary>More</summary><button>Folded</button></details>
         <dialog><button>Asked</button></dialog><div popover><button>Popped</button></div>
         <div role=menu style='display: none'><button>Listed</button></div>
         <div aria-hidden=true><button>Silent</button></div>";
-    device.go(site.page(hidden)).await;
+    device.show(hidden).await;
     for (name, why) in [
         ("Gone", "is there, but hidden by CSS"),
         ("Pale", "is there, but hidden by CSS"),
@@ -366,5 +343,4 @@ async fn what_cannot_be_seen_is_said_to_be_there_and_why() {
         let (what, _) = unmet(device.err(visible).await);
         assert!(what.contains(why), "{name}: {what}");
     }
-    device.close().await;
 }

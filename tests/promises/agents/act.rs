@@ -1,5 +1,6 @@
 //! `act`: several things in one call, on phones and on pages, and what an agent is told of the screen then.
 
+use packtrain_testing::has;
 use packtrain_tests::agent_lab::{Agent, AgentLab};
 use serde_json::{Value, json};
 
@@ -107,8 +108,7 @@ fn the_first_action_that_fails_ends_it_and_says_what_was_done() {
         let told = refused(agent.call("act", acting(&lease, actions)));
         let words = "action 2 of 3 failed: Button \"Nowhere\" was not found within 0.0 s\n";
         assert!(told.starts_with(words), "{told}");
-        assert!(told.contains("1 of 3 done\n"), "{told}");
-        assert!(told.contains("<one>"), "what the screen shows now: {told}");
+        has(&told, &["1 of 3 done\n", "<one>"]);
         let seen = agent.does("snapshot", json!({ "lease": lease })).text;
         assert!(!seen.contains("<two>"), "{seen}");
     }
@@ -178,10 +178,7 @@ fn what_can_mean_several_elements_touches_none() {
     acts(&agent, &lease, json!([open]));
     let tap = json!([{ "action": "tap", "role": "button", "name": "Add" }]);
     let told = refused(agent.call("act", acting(&lease, tap)));
-    assert!(
-        told.contains("2 elements match; name one by its `ref`:"),
-        "{told}"
-    );
+    has(&told, &["2 elements match; name one by its `ref`:"]);
     let named: Vec<_> = told
         .lines()
         .filter(|line| line.starts_with("  [e"))
@@ -373,10 +370,7 @@ fn a_look_waits_is_of_a_part_and_is_bounded() {
         "{seen}"
     );
     assert_eq!(seen.lines().count(), 11, "{seen}");
-    assert!(
-        seen.contains(" more lines: `max_lines` shows more"),
-        "{seen}"
-    );
+    has(&seen, &[" more lines: `max_lines` shows more"]);
     // It waits for what was done to have an effect.
     let later = "data:text/html,<button onclick=\"setTimeout(() => this.textContent = 'Bye', 300)\">Hi</button>";
     agent.does("web_navigate", json!({ "lease": lease, "url": later }));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use packtrain_testing::has;
 use packtrain_tests::agent_lab::{Agent, AgentLab};
 use serde_json::json;
 use tokio::time::Instant;
@@ -119,10 +120,7 @@ fn agents_of_every_kind_are_ended_by_hand() {
         lab.until_gone("other");
     }
     let missing = lab.run(&["agents", "end", "a99"]).expect(3);
-    assert!(
-        missing.stderr.contains("unknown agent `a99`"),
-        "{missing:?}"
-    );
+    has(&missing.stderr, &["unknown agent `a99`"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use packtrain_testing::has;
 use packtrain_tests::agent_lab::AgentLab;
 use packtrain_tests::{Ended, ended, until, until_said};
 use serde_json::json;
@@ -159,11 +160,7 @@ fn relative_paths_lead_from_where_the_command_is_and_not_from_where_the_daemon_i
     lab.daemon();
     let below = lab.lab().folder().join("below");
     for flags in [&["--no-daemon"][..], &[]] {
-        assert!(
-            look(lab.lab().folder(), flags)
-                .stdout
-                .contains("of-the-project")
-        );
+        has(&look(lab.lab().folder(), flags).stdout, &["of-the-project"]);
         assert!(look(&below, flags).stdout.contains("of-the-folder"));
     }
     let holds = |expected: &str| {

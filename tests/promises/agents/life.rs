@@ -4,6 +4,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::Command;
 
+use packtrain_testing::has;
 use packtrain_tests::agent_lab::{Agent, kill};
 use packtrain_tests::{ended, until};
 use serde_json::json;
@@ -166,10 +167,7 @@ fn where_a_daemon_looks_for_programs_is_told_with_what_it_lacks() {
     assert!(told.contains("\nprograms: /app/bin:/bin\n"), "{told}");
     let told = with_path(&["doctor"], "/tools/bin:/bin:/more").stdout;
     let lacking = "looks for programs in /app/bin:/bin, but not in /tools/bin:/more\n";
-    assert!(
-        told.contains("- daemon: process ") && told.contains(lacking),
-        "{told}"
-    );
+    has(&told, &["- daemon: process ", lacking]);
     assert!(with_path(&["doctor"], "/bin").stdout.contains("✓ daemon: "));
 }
 
@@ -242,10 +240,7 @@ fn a_daemon_in_a_terminal_ends_by_ctrl_c_and_another_is_refused() {
     until(|| lab.status().is_some());
     assert_eq!(lab.status().unwrap().pid, first.id());
     let second = lab.run(&["daemon"]).expect(2);
-    assert!(
-        second.stderr.contains("a daemon is already running"),
-        "{second:?}"
-    );
+    has(&second.stderr, &["a daemon is already running"]);
     let agent = lab.stdio("holder");
     agent.acquires(&phone(1));
     packtrain_tests::interrupt(&first);

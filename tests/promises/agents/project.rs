@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
+use packtrain_testing::has;
 use packtrain_tests::{Ended, until};
 use serde_json::{Value, json};
 
@@ -47,13 +48,12 @@ fn a_run_goes_by_what_the_files_say_now() {
     lab.lab().write("packtrain.yaml", &phones(2));
     let words = ["run", &trail, "--screenshots=none", "-d", &phone(2)];
     let told = lab.run(&words).expect(0);
-    assert!(
-        told.stderr.contains("note: without the daemon: "),
-        "{told:?}"
-    );
-    assert!(
-        told.stderr.contains("the configuration has changed"),
-        "{told:?}"
+    has(
+        &told.stderr,
+        &[
+            "note: without the daemon: ",
+            "the configuration has changed",
+        ],
     );
     drop(agent);
     lab.until_gone("first");

@@ -1,6 +1,7 @@
 //! Runs that agents start: how they go is told on the way, what there is of them can be fetched, and
 //! they end with the agent that started them, unless it let them go on.
 
+use packtrain_testing::has;
 use packtrain_tests::agent_lab::{Agent, AgentLab};
 use packtrain_tests::until;
 use serde_json::{Value, json};
@@ -92,10 +93,7 @@ fn follows(lab: &AgentLab, agent: &Agent, subscribe: impl FnOnce(&Agent, &str)) 
     assert_eq!(report["verdict"]["passed"], 1);
     let listed = agent.request("resources/list", json!({})).unwrap();
     for name in ["report.html", "report.json", "junit.xml"] {
-        assert!(
-            listed.to_string().contains(&format!("{uri}/{name}")),
-            "{listed}"
-        );
+        has(&listed.to_string(), &[&format!("{uri}/{name}")]);
     }
     // The phone is free again.
     agent.acquires(&phone(1));
@@ -198,10 +196,7 @@ fn a_run_that_cannot_begin_says_why() {
     let (run, _) = starts(&agent, "trails/wrong.trail.yaml", json!({}));
     let over = settled(&agent, &run);
     let problem = over["problem"].as_str().unwrap();
-    assert!(
-        problem.contains("it ended with 3") && problem.contains("stepp"),
-        "{problem}"
-    );
+    has(&problem, &["it ended with 3", "stepp"]);
     let checked = agent.call(
         "trail_check",
         json!({ "trails": ["trails/wrong.trail.yaml"] }),

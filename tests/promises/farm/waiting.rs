@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use packtrain_farm::audit::{parse_session, unfair};
+use packtrain_testing::has;
 use packtrain_tests::farm_lab::{FarmRun, TTL_SECONDS};
 use packtrain_tests::until;
 use serde_json::Value;
@@ -55,12 +56,7 @@ fn what_nothing_can_satisfy_waits_alone_and_says_why() {
     let standing = standing(&scene, &impossible).unwrap();
     assert_eq!(standing["running"], 0);
     assert_eq!(standing["waiting"], 2);
-    assert!(
-        standing["reason"]
-            .as_str()
-            .unwrap()
-            .contains("the closest is")
-    );
+    has(standing["reason"].as_str().unwrap(), &["the closest is"]);
 
     let possible = scene.run(&trail, 4);
     possible.expect(0);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use packtrain_testing::has;
 use packtrain_tests::{Ended, Lab, repository};
 use serde_json::{Value, json};
 
@@ -226,10 +227,7 @@ fn a_captured_screen_is_fetched_by_the_call_that_captured_it_and_by_nobody_else(
         );
         let screen = &said["screen"];
         assert!(screen["width"].as_f64().unwrap() > 100.0, "{screen}");
-        assert!(
-            screen["text"].as_str().unwrap().contains("Note"),
-            "{screen}"
-        );
+        has(screen["text"].as_str().unwrap(), &["Note"]);
         assert_eq!(said["tree"]["width"], screen["width"]);
         assert!(!said["tree"]["refs"].as_array().unwrap().is_empty());
     }

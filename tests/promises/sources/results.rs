@@ -342,10 +342,7 @@ fn a_question_that_nobody_answers_is_declined_and_the_journal_notes_it() {
     let ended = last(&lab, "acme_asks");
     assert_eq!(ended["answer"], r#"{"action":"decline"}"#);
     let notes = ended["report"]["notes"].to_string();
-    assert!(
-        notes.contains("Really?") && notes.contains("declined"),
-        "{notes}"
-    );
+    has(&notes, &["Really?", "declined"]);
     let log = std::fs::read_to_string(lab.run_folder().join("sources/acme.log")).unwrap();
     assert!(log.contains("declined"), "{log}");
 }
