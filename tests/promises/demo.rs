@@ -141,7 +141,7 @@ fn the_demos_difference_is_told_by_its_element_and_its_cause() {
     let words = planted["words"].as_str().unwrap();
     assert_eq!(planted["verdict"], "cause", "{words}");
     has(
-        &words,
+        words,
         &[
             "**all 6 of 6** cells with colorScheme=dark",
             "**none of 6** others",

@@ -149,7 +149,7 @@ fn a_tool_file_that_does_not_load_costs_its_own_tools_alone() {
         assert!(calls(&lab).contains(&("shop_broken".to_owned(), false)));
         let checked = run(&lab, path.as_ref(), &["check", "--tools"]).expect(3);
         for said in [&ended.stderr, &checked.stderr] {
-            has(&said, &["tools/shop_broken.ts: ", "./gone"]);
+            has(said, &["tools/shop_broken.ts: ", "./gone"]);
         }
         assert!(checked.stderr.contains("1 mistake,"), "{}", checked.stderr);
     }

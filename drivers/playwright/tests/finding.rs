@@ -83,13 +83,6 @@ async fn an_element_can_be_named_by_what_it_lies_in(device: &mut Device) {
         }),
         reference: None,
     };
-    let Observation::Snapshot(snapshot) = device
-        .ok(Command::Snapshot(SnapshotDetail::default()))
-        .await
-    else {
-        panic!()
-    };
-    println!("{}", snapshot.text);
     let (_, matched) = located(device.ok(click(target)).await);
     assert_eq!(matched, 1);
 }

@@ -196,7 +196,7 @@ fn a_run_that_cannot_begin_says_why() {
     let (run, _) = starts(&agent, "trails/wrong.trail.yaml", json!({}));
     let over = settled(&agent, &run);
     let problem = over["problem"].as_str().unwrap();
-    has(&problem, &["it ended with 3", "stepp"]);
+    has(problem, &["it ended with 3", "stepp"]);
     let checked = agent.call(
         "trail_check",
         json!({ "trails": ["trails/wrong.trail.yaml"] }),
