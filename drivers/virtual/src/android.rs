@@ -34,7 +34,6 @@ mod u2;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -121,24 +120,13 @@ struct State {
     airplane: bool,
     wifi_off: bool,
     data_off: bool,
-    stay_awake: bool,
-    /// What `cmd uimode night` was told, unless it was `yes` or `no`.
-    night: Option<String>,
     /// `mCurrentFocus` is null until then.
     no_focus_until: std::time::Duration,
     /// A reboot to recovery or the bootloader waits there.
     mode: Option<&'static str>,
 }
 
-/// Numbers the links of the process.
-static LINKS: AtomicU64 = AtomicU64::new(1);
-
 impl Android {
-    /// How its system was built.
-    pub const fn build(&self) -> Build {
-        self.build
-    }
-
     /// A phone that was switched on now. Nothing listens yet.
     pub fn new(device: Arc<Device>, options: AndroidOptions) -> Arc<Self> {
         let android = Arc::new(Self {
@@ -190,30 +178,6 @@ impl Android {
     /// The user has accepted this key.
     pub fn accept_key(&self, key: PublicKey) {
         self.keys.lock().insert(key);
-    }
-
-    fn knows_signer(&self, token: &[u8; auth::TOKEN_LENGTH], signature: &[u8]) -> bool {
-        self.keys
-            .lock()
-            .iter()
-            .any(|key| key.verifies(token, signature))
-    }
-
-    fn token(&self) -> [u8; auth::TOKEN_LENGTH] {
-        greeting::token_from(|| self.device.roll(u64::MAX))
-    }
-
-    fn next_link(&self) -> u64 {
-        LINKS.fetch_add(1, Ordering::Relaxed)
-    }
-
-    fn forget_link(&self, number: u64) {
-        self.reverses.lock().forget_link(number);
-    }
-
-    /// The first word of the banner.
-    fn state_word(&self) -> &'static str {
-        self.state.lock().mode.unwrap_or("device")
     }
 
     fn who(&self) -> files::FileUser {

@@ -306,6 +306,15 @@ impl Device {
         tokio::time::sleep(time).await;
     }
 
+    /// Lets the time pass that these faults add.
+    pub async fn delay(&self, faults: &[Fault]) {
+        for fault in faults {
+            if let Fault::Delay(time) = fault {
+                self.sleep(time.0).await;
+            }
+        }
+    }
+
     /// A number of the device's dice, from 0 to `limit`.
     pub fn roll(&self, limit: u64) -> u64 {
         self.dice.lock().up_to(limit)

@@ -5,6 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::android::blobs::Blob;
 
@@ -27,7 +30,7 @@ pub struct Manifest {
 impl Manifest {
     /// Reads the manifest of an APK; `None` when there is none.
     pub fn of(apk: &Blob) -> Option<Self> {
-        let mut archive = zip::ZipArchive::new(BlobReader::new(apk)).ok()?;
+        let mut archive = zip::ZipArchive::new(BlobReader { blob: apk, at: 0 }).ok()?;
         let file = archive.by_name("AndroidManifest.xml").ok()?;
         let mut bytes = Vec::new();
         file.take(MAX_MANIFEST).read_to_end(&mut bytes).ok()?;
@@ -36,20 +39,17 @@ impl Manifest {
 
     /// Reads a manifest in Android's binary form, or as plain XML as simple tools write it.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let elements = match bytes.first_chunk() {
-            Some([3, 0, 8, 0]) => binary_elements(bytes)?,
-            _ => plain_elements(std::str::from_utf8(bytes).ok()?),
+        let attributes = match bytes.first_chunk() {
+            Some([3, 0, 8, 0]) => binary_attributes(bytes)?,
+            _ => plain_attributes(std::str::from_utf8(bytes).ok()?)?,
         };
-        let mut manifest = Self::default();
-        for (name, attributes) in elements {
-            let get = |key: &str| attributes.get(key).cloned();
-            if name == "manifest" {
-                manifest.package = get("package")?;
-                manifest.version = get("versionName");
-                manifest.version_code = get("versionCode").and_then(|code| code.parse().ok());
-                manifest.split = attributes.contains_key("split");
-            }
-        }
+        let get = |key: &str| attributes.get(key).cloned();
+        let manifest = Self {
+            package: get("package")?,
+            version: get("versionName"),
+            version_code: get("versionCode").and_then(|code| code.parse().ok()),
+            split: attributes.contains_key("split"),
+        };
         let valid = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
         let sound = !manifest.package.is_empty()
             && manifest.package.len() <= 255
@@ -58,10 +58,8 @@ impl Manifest {
     }
 }
 
-type Elements = Vec<(String, BTreeMap<String, String>)>;
-
-/// The most elements that are looked at.
-const MAX_ELEMENTS: usize = 20_000;
+/// The attributes of the first element, which is the manifest itself.
+type Attributes = BTreeMap<String, String>;
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     let part = bytes.get(at..at.checked_add(2)?)?;
@@ -73,12 +71,12 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(part.try_into().ok()?))
 }
 
-fn binary_elements(bytes: &[u8]) -> Option<Elements> {
+fn binary_attributes(bytes: &[u8]) -> Option<Attributes> {
     const STRINGS: u16 = 0x0001;
     const START: u16 = 0x0102;
-    let (mut strings, mut elements) = (Vec::new(), Vec::new());
+    let mut strings = Vec::new();
     let mut at = 8;
-    while at + 8 <= bytes.len() && elements.len() < MAX_ELEMENTS {
+    loop {
         let kind = u16_at(bytes, at)?;
         let size = u32_at(bytes, at + 4)? as usize;
         let chunk = bytes.get(at..at.checked_add(size)?)?;
@@ -87,12 +85,11 @@ fn binary_elements(bytes: &[u8]) -> Option<Elements> {
         }
         match kind {
             STRINGS => strings = string_pool(chunk)?,
-            START => elements.push(start_element(chunk, &strings)?),
+            START => return start_element(chunk, &strings),
             _ => {}
         }
         at += size;
     }
-    Some(elements)
 }
 
 fn string_pool(chunk: &[u8]) -> Option<Vec<String>> {
@@ -149,10 +146,9 @@ fn utf16_string(chunk: &[u8], at: usize) -> Option<String> {
     Some(String::from_utf16_lossy(&units))
 }
 
-fn start_element(chunk: &[u8], strings: &[String]) -> Option<(String, BTreeMap<String, String>)> {
+fn start_element(chunk: &[u8], strings: &[String]) -> Option<Attributes> {
     const STRING: u8 = 0x03;
     let name_of = |index: u32| strings.get(index as usize).cloned();
-    let name = name_of(u32_at(chunk, 20)?)?;
     let start = 16 + usize::from(u16_at(chunk, 24)?);
     let size = usize::from(u16_at(chunk, 26)?).max(20);
     let count = usize::from(u16_at(chunk, 28)?);
@@ -170,50 +166,26 @@ fn start_element(chunk: &[u8], strings: &[String]) -> Option<(String, BTreeMap<S
         };
         attributes.insert(key, value);
     }
-    Some((name, attributes))
+    Some(attributes)
 }
 
-/// Elements and attributes of plain XML; only what a manifest needs.
-fn plain_elements(text: &str) -> Elements {
-    let mut elements = Vec::new();
-    for tag in text.split('<').skip(1).take(MAX_ELEMENTS) {
-        let tag = tag.split('>').next().unwrap_or("");
-        let name_end = tag
-            .find(|c: char| c.is_whitespace() || c == '/')
-            .unwrap_or(tag.len());
-        let name = &tag[..name_end];
-        if name.is_empty() || name.starts_with(['!', '?', '/']) {
-            continue;
-        }
-        let mut attributes = BTreeMap::new();
-        let mut rest = &tag[name_end..];
-        while let Some((key, after)) = rest.split_once('=') {
-            let after = after.trim_start();
-            let Some(quote) = after.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
-                break;
-            };
-            let Some((value, after)) = after[1..].split_once(quote) else {
-                break;
-            };
-            let key = key.trim().rsplit(':').next().unwrap_or("");
-            attributes.insert(key.to_owned(), value.to_owned());
-            rest = after;
-        }
-        elements.push((name.to_owned(), attributes));
-    }
-    elements
+fn plain_attributes(text: &str) -> Option<Attributes> {
+    static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)')"#).expect("the tests have compiled it")
+    });
+    let tag = text.split_once("<manifest")?.1.split('>').next()?;
+    let pairs = ATTRIBUTE.captures_iter(tag).map(|found| {
+        let value = found.get(2).or(found.get(3));
+        let value = value.map_or("", |value| value.as_str());
+        (found[1].to_owned(), value.to_owned())
+    });
+    Some(pairs.collect())
 }
 
 /// Reads a blob as a file, a part at a time.
 struct BlobReader<'a> {
     blob: &'a Blob,
     at: u64,
-}
-
-impl<'a> BlobReader<'a> {
-    const fn new(blob: &'a Blob) -> Self {
-        Self { blob, at: 0 }
-    }
 }
 
 impl Read for BlobReader<'_> {

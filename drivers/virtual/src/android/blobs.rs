@@ -28,8 +28,8 @@ pub struct Blobs {
 struct Store {
     /// Chunks by a hash of their bytes; equal hashes are compared byte by byte.
     chunks: HashMap<u64, Vec<Weak<Chunk>>>,
-    /// Whole contents by a hash of their chunks, so that sums are computed once.
-    blobs: HashMap<u64, Vec<Weak<Contents>>>,
+    /// Whole contents by the addresses of their chunks, so that sums are computed once.
+    blobs: HashMap<Vec<usize>, Weak<Contents>>,
     in_memory: usize,
     spilled: Option<File>,
     /// Slots of the file, a chunk each, that are free again.
@@ -243,45 +243,22 @@ impl BlobWriter {
         if !self.rest.is_empty() {
             self.chunks.push(self.blobs.chunk(&self.rest)?);
         }
-        let same = |known: &Contents| {
-            known.chunks.len() == self.chunks.len()
-                && (known.chunks.iter().zip(&self.chunks)).all(|(a, b)| Arc::ptr_eq(a, b))
-        };
-        let addresses: Vec<usize> = self
-            .chunks
-            .iter()
-            .map(|c| Arc::as_ptr(c) as usize)
-            .collect();
-        let hash = hash_of(addresses);
-        // Held outside of the lock: dropping the last owner of contents locks the store.
-        let known: Vec<Arc<Contents>> = (self
-            .blobs
-            .store
-            .lock()
-            .blobs
-            .get(&hash)
-            .into_iter()
-            .flatten())
-        .filter_map(Weak::upgrade)
-        .collect();
-        if let Some(found) = known.iter().find(|known| same(known)) {
-            return Ok(Blob(found.clone()));
+        let chunks = self.chunks.iter();
+        let key: Vec<usize> = chunks.map(|chunk| Arc::as_ptr(chunk) as usize).collect();
+        let mut store = self.blobs.store.lock();
+        // It has the very chunks, so that none of them goes with this writer.
+        if let Some(known) = store.blobs.get(&key).and_then(Weak::upgrade) {
+            return Ok(Blob(known));
         }
         let contents = Arc::new(Contents {
-            chunks: self.chunks.clone(),
+            chunks: self.chunks,
             length: self.length,
             md5: OnceLock::new(),
         });
-        let mut store = self.blobs.store.lock();
-        let all = store.blobs.entry(hash).or_default();
-        all.retain(|known| known.strong_count() > 0);
-        all.push(Arc::downgrade(&contents));
+        store.blobs.insert(key, Arc::downgrade(&contents));
         if store.blobs.len() > 1024 {
-            store
-                .blobs
-                .retain(|_, all| all.iter().any(|b| b.strong_count() > 0));
+            store.blobs.retain(|_, known| known.strong_count() > 0);
         }
-        drop(store);
         Ok(Blob(contents))
     }
 }

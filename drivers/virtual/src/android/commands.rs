@@ -11,7 +11,6 @@ mod content;
 mod dumpsys;
 mod file;
 mod filter;
-mod ime;
 mod input;
 mod install;
 mod intent;
@@ -134,7 +133,7 @@ impl<'a> Call<'a> {
             .await
     }
 
-    /// Runs another program, as `nohup` and `toybox` do.
+    /// Runs another program, as `toybox` and `run-as` do.
     async fn run_other(&mut self, args: &[String]) -> CommandResult {
         Ok(match self.shell.invoke(args, self.io).await {
             Ok(code) | Err(Stop(code)) => code,
@@ -167,19 +166,15 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("getprop", |call| property::getprop(call).boxed()),
     ("grep", |call| filter::grep(call).boxed()),
     ("id", |call| system::id(call).boxed()),
-    ("ime", |call| ime::run(call).boxed()),
     ("input", |call| input::run(call).boxed()),
-    ("kill", |call| process::kill(call).boxed()),
     ("log", |call| logcat::log(call).boxed()),
     ("logcat", |call| logcat::run(call).boxed()),
     ("ls", |call| list::ls(call).boxed()),
-    ("md5", |call| filter::md5sum(call).boxed()),
     ("md5sum", |call| filter::md5sum(call).boxed()),
     ("mkdir", |call| file::mkdir(call).boxed()),
     ("monkey", |call| am::monkey(call).boxed()),
     ("mv", |call| file::move_or_copy(call).boxed()),
     ("nc", |call| nc::run(call).boxed()),
-    ("nohup", |call| process::nohup(call).boxed()),
     ("pgrep", |call| process::pgrep(call).boxed()),
     ("pidof", |call| process::pidof(call).boxed()),
     ("pkill", |call| process::pkill(call).boxed()),
@@ -196,7 +191,6 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("sh", |call| process::sh(call).boxed()),
     ("sleep", |call| system::sleep(call).boxed()),
     ("svc", |call| cmd::svc(call).boxed()),
-    ("touch", |call| file::touch(call).boxed()),
     ("toybox", |call| process::toybox(call).boxed()),
     ("uiautomator", |call| uiautomator::run(call).boxed()),
     ("wc", |call| filter::wc(call).boxed()),
@@ -214,7 +208,7 @@ pub(super) fn is_known(name: &str) -> bool {
     names().any(|known| known == name)
 }
 
-/// Runs one of the shell's own commands, a program, or a script.
+/// Runs one of the shell's own commands, or a program.
 pub(super) async fn run(shell: &mut Shell, args: &[String], io: &Io) -> CommandResult {
     let Some(name) = args.first() else {
         return Ok(0);
@@ -228,9 +222,6 @@ pub(super) async fn run(shell: &mut Shell, args: &[String], io: &Io) -> CommandR
         let mut args = args.to_vec();
         short.clone_into(&mut args[0]);
         return Ok(run_program(shell, program.map(|(_, run)| *run), &args, io).await);
-    }
-    if name.contains('/') {
-        return run_file(shell, args, io).await;
     }
     shell.android.device().note_unhandled(&args.join(" "));
     let message = format!("{name}: inaccessible or not found");
@@ -286,29 +277,4 @@ async fn run_program(shell: &mut Shell, program: Option<Program>, args: &[String
             137
         }
     }
-}
-
-/// Runs a file: a script as the shell would, anything else not at all.
-async fn run_file(shell: &mut Shell, args: &[String], io: &Io) -> CommandResult {
-    let name = &args[0];
-    let meta = shell.real_path(name).ok().and_then(|real| {
-        let files = shell.android.files.lock();
-        files.meta(&real)
-    });
-    let text = shell.read_file(name, 256 * 1024).unwrap_or_default();
-    let (why, code) = match meta {
-        None => ("inaccessible or not found", 127),
-        Some(meta) if meta.is_dir() || meta.mode & 0o111 == 0 => {
-            ("can't execute: Permission denied", 126)
-        }
-        Some(_) if text.contains(&0) => ("not executable: 64-bit ELF file", 126),
-        Some(_) => {
-            let mut script = shell.copy();
-            script.arguments = args[1..].to_vec();
-            return Ok(Box::pin(script.run_text(&String::from_utf8_lossy(&text), io)).await);
-        }
-    };
-    shell.android.device().note_unhandled(&args.join(" "));
-    shell.complain(io, &format!("{name}: {why}")).await?;
-    Ok(code)
 }

@@ -3,7 +3,6 @@
 //! Knows who may write where, and nothing of what commands do with files.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::LazyLock;
 
 use crate::android::blobs::Blob;
@@ -27,50 +26,23 @@ pub const LINK: u32 = 0o120_000;
 /// A character device.
 pub const DEVICE: u32 = 0o020_000;
 
-/// Why a file operation failed, with Linux' numbers and words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Errno {
-    NoEntry,
-    Denied,
-    Exists,
-    NotDirectory,
-    IsDirectory,
-    NoSpace,
-    ReadOnly,
-    NotEmpty,
-    NameTooLong,
-    TooManyLinks,
-    Invalid,
-}
+/// Why a file operation failed: Linux' number for it, as sync answers carry it, and its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{1}")]
+pub struct Errno(pub u32, &'static str);
 
 impl Errno {
-    /// Linux' number, as sync answers carry it, and its words.
-    const fn parts(self) -> (u32, &'static str) {
-        match self {
-            Self::NoEntry => (2, "No such file or directory"),
-            Self::Denied => (13, "Permission denied"),
-            Self::Exists => (17, "File exists"),
-            Self::NotDirectory => (20, "Not a directory"),
-            Self::IsDirectory => (21, "Is a directory"),
-            Self::Invalid => (22, "Invalid argument"),
-            Self::NoSpace => (28, "No space left on device"),
-            Self::ReadOnly => (30, "Read-only file system"),
-            Self::NameTooLong => (36, "File name too long"),
-            Self::NotEmpty => (39, "Directory not empty"),
-            Self::TooManyLinks => (40, "Too many symbolic links encountered"),
-        }
-    }
-
-    /// Linux' number.
-    pub const fn number(self) -> u32 {
-        self.parts().0
-    }
-}
-
-impl fmt::Display for Errno {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.parts().1)
-    }
+    pub const NO_ENTRY: Self = Self(2, "No such file or directory");
+    pub const DENIED: Self = Self(13, "Permission denied");
+    pub const EXISTS: Self = Self(17, "File exists");
+    pub const NOT_DIRECTORY: Self = Self(20, "Not a directory");
+    pub const IS_DIRECTORY: Self = Self(21, "Is a directory");
+    pub const INVALID: Self = Self(22, "Invalid argument");
+    pub const NO_SPACE: Self = Self(28, "No space left on device");
+    pub const READ_ONLY: Self = Self(30, "Read-only file system");
+    pub const NAME_TOO_LONG: Self = Self(36, "File name too long");
+    pub const NOT_EMPTY: Self = Self(39, "Directory not empty");
+    pub const TOO_MANY_LINKS: Self = Self(40, "Too many symbolic links encountered");
 }
 
 /// Who touches a file.
@@ -100,6 +72,14 @@ impl FileUser {
             Self::Shell => 2000,
             Self::Root => 0,
             Self::App(_) => 10_200,
+        }
+    }
+
+    fn owns(&self, path: &str) -> bool {
+        match self {
+            Self::Shell => false,
+            Self::Root => true,
+            Self::App(id) => is_under(path, &format!("/data/data/{id}")),
         }
     }
 }
@@ -223,7 +203,7 @@ impl Files {
     /// When it is too long or its links go in circles.
     pub fn resolve(&self, cwd: &str, path: &str, last: FinalLink) -> Result<String, Errno> {
         if path.len() > MAX_PATH || cwd.len() > MAX_PATH {
-            return Err(Errno::NameTooLong);
+            return Err(Errno::NAME_TOO_LONG);
         }
         let mut path = clean(cwd, path);
         for _ in 0..MAX_LINKS {
@@ -233,10 +213,10 @@ impl Files {
             let rest = &path[link.len()..];
             path = clean(parent_of(&link), &format!("{target}{rest}"));
             if path.len() > MAX_PATH {
-                return Err(Errno::NameTooLong);
+                return Err(Errno::NAME_TOO_LONG);
             }
         }
-        Err(Errno::TooManyLinks)
+        Err(Errno::TOO_MANY_LINKS)
     }
 
     /// The first part of `path` that is a link, and where it leads.
@@ -298,12 +278,12 @@ impl Files {
     /// # Errors
     /// When it is no directory or may not be read.
     pub fn list(&self, path: &str, who: &FileUser) -> Result<Vec<String>, Errno> {
-        let meta = self.meta(path).ok_or(Errno::NoEntry)?;
+        let meta = self.meta(path).ok_or(Errno::NO_ENTRY)?;
         if !meta.is_dir() {
-            return Err(Errno::NotDirectory);
+            return Err(Errno::NOT_DIRECTORY);
         }
         if !may_list(path, who) {
-            return Err(Errno::Denied);
+            return Err(Errno::DENIED);
         }
         let inside = if path == "/" {
             "/".to_owned()
@@ -329,13 +309,13 @@ impl Files {
     /// When there is none or it may not be read.
     pub fn content(&self, path: &str, who: &FileUser) -> Result<Option<Blob>, Errno> {
         if !may_read(path, who) {
-            return Err(Errno::Denied);
+            return Err(Errno::DENIED);
         }
-        match self.node(path).ok_or(Errno::NoEntry)? {
+        match self.node(path).ok_or(Errno::NO_ENTRY)? {
             Node::File { blob, .. } => Ok(Some(blob.clone())),
             Node::Fixed(..) => Ok(None),
-            Node::Dir { .. } => Err(Errno::IsDirectory),
-            Node::Link { .. } => Err(Errno::NoEntry),
+            Node::Dir { .. } => Err(Errno::IS_DIRECTORY),
+            Node::Link { .. } => Err(Errno::NO_ENTRY),
         }
     }
 
@@ -348,17 +328,13 @@ impl Files {
             return Ok(());
         }
         let system = !is_under(path, "/data") && !is_under(path, "/storage");
-        let own = match who {
-            FileUser::App(id) => is_under(path, &format!("/data/data/{id}")),
-            FileUser::Root => !system || self.remounted,
-            FileUser::Shell => false,
-        };
-        if is_free(path) || own {
+        let fixed = system && *who == FileUser::Root && !self.remounted;
+        if is_free(path) || who.owns(path) && !fixed {
             Ok(())
         } else if system {
-            Err(Errno::ReadOnly)
+            Err(Errno::READ_ONLY)
         } else {
-            Err(Errno::Denied)
+            Err(Errno::DENIED)
         }
     }
 
@@ -379,14 +355,14 @@ impl Files {
         }
         // The directory is looked up before anybody asks whether it may be written.
         match self.meta(parent_of(path)) {
-            None => return Err(Errno::NoEntry),
-            Some(meta) if !meta.is_dir() => return Err(Errno::NotDirectory),
+            None => return Err(Errno::NO_ENTRY),
+            Some(meta) if !meta.is_dir() => return Err(Errno::NOT_DIRECTORY),
             Some(_) => {}
         }
         self.may_write(path, who)?;
         self.needs_room(path)?;
         if self.meta(path).is_some_and(|meta| meta.is_dir()) {
-            return Err(Errno::IsDirectory);
+            return Err(Errno::IS_DIRECTORY);
         }
         let mode = mode & 0o7777;
         self.written
@@ -407,7 +383,7 @@ impl Files {
     ) -> Result<(), Errno> {
         match self.meta(path) {
             Some(meta) if meta.is_dir() && parents => return Ok(()),
-            Some(_) => return Err(Errno::Exists),
+            Some(_) => return Err(Errno::EXISTS),
             None => {}
         }
         self.may_write(path, who)?;
@@ -415,9 +391,9 @@ impl Files {
         let above = parent_of(path).to_owned();
         match self.meta(&above) {
             Some(meta) if meta.is_dir() => {}
-            Some(_) => return Err(Errno::NotDirectory),
+            Some(_) => return Err(Errno::NOT_DIRECTORY),
             None if parents => self.make_dir(&above, mtime, true, who)?,
-            None => return Err(Errno::NoEntry),
+            None => return Err(Errno::NO_ENTRY),
         }
         self.written.insert(path.to_owned(), Node::Dir { mtime });
         Ok(())
@@ -441,7 +417,7 @@ impl Files {
     /// When something is there already or it cannot be made.
     pub fn make_link(&mut self, path: &str, target: &str, who: &FileUser) -> Result<(), Errno> {
         if self.meta(path).is_some() {
-            return Err(Errno::Exists);
+            return Err(Errno::EXISTS);
         }
         self.may_write(path, who)?;
         self.needs_room(path)?;
@@ -455,10 +431,10 @@ impl Files {
     /// # Errors
     /// When it is not there or cannot be removed.
     pub fn remove(&mut self, path: &str, all: bool, who: &FileUser) -> Result<(), Errno> {
-        let meta = self.meta(path).ok_or(Errno::NoEntry)?;
+        let meta = self.meta(path).ok_or(Errno::NO_ENTRY)?;
         self.may_write(path, who)?;
         if meta.is_dir() && !all && !self.list(path, &FileUser::Root)?.is_empty() {
-            return Err(Errno::NotEmpty);
+            return Err(Errno::NOT_EMPTY);
         }
         let was_written = self.written.contains_key(path);
         self.remove_system(path);
@@ -466,7 +442,7 @@ impl Files {
         if was_written || all {
             Ok(())
         } else {
-            Err(Errno::Denied)
+            Err(Errno::DENIED)
         }
     }
 
@@ -480,14 +456,14 @@ impl Files {
     /// # Errors
     /// When it is not there or cannot be moved there.
     pub fn rename(&mut self, from: &str, to: &str, who: &FileUser) -> Result<(), Errno> {
-        self.meta(from).ok_or(Errno::NoEntry)?;
+        self.meta(from).ok_or(Errno::NO_ENTRY)?;
         self.may_write(from, who)?;
         self.may_write(to, who)?;
         if is_under(to, from) && to != from {
-            return Err(Errno::Invalid);
+            return Err(Errno::INVALID);
         }
         if !self.meta(parent_of(to)).is_some_and(|meta| meta.is_dir()) {
-            return Err(Errno::NoEntry);
+            return Err(Errno::NO_ENTRY);
         }
         let inside = |path: &String, _: &mut Node| is_under(path, from);
         let moved: Vec<_> = self.written.extract_if(from.to_owned().., inside).collect();
@@ -503,7 +479,7 @@ impl Files {
     /// # Errors
     /// When it is not there or may not be changed.
     pub fn set_mode(&mut self, path: &str, new: u32, who: &FileUser) -> Result<(), Errno> {
-        self.meta(path).ok_or(Errno::NoEntry)?;
+        self.meta(path).ok_or(Errno::NO_ENTRY)?;
         self.may_write(path, who)?;
         if let Some(Node::File { mode, .. }) = self.written.get_mut(path) {
             *mode = new & 0o7777;
@@ -513,10 +489,10 @@ impl Files {
 
     fn needs_room(&self, path: &str) -> Result<(), Errno> {
         if path.len() > MAX_PATH {
-            return Err(Errno::NameTooLong);
+            return Err(Errno::NAME_TOO_LONG);
         }
         if self.written.len() >= MAX_FILES && !self.written.contains_key(path) {
-            return Err(Errno::NoSpace);
+            return Err(Errno::NO_SPACE);
         }
         Ok(())
     }
@@ -549,28 +525,17 @@ fn owner_of(path: &str) -> u32 {
 }
 
 fn may_list(path: &str, who: &FileUser) -> bool {
-    match who {
-        FileUser::Root => true,
-        FileUser::App(id) => {
-            is_under(path, &format!("/data/data/{id}")) || !is_under(path, "/data")
-        }
-        FileUser::Shell => !is_under(path, "/data") || is_under(path, "/data/local/tmp"),
-    }
+    let own = *who == FileUser::Shell && is_under(path, "/data/local/tmp");
+    who.owns(path) || own || !is_under(path, "/data")
 }
 
+/// Apps' packages can be read by everybody, their data by nobody else.
 fn may_read(path: &str, who: &FileUser) -> bool {
-    match who {
-        FileUser::Root => true,
-        FileUser::App(id) => {
-            is_under(path, &format!("/data/data/{id}")) || !is_under(path, "/data/data")
-        }
-        // Apps' packages can be read by everybody, their data by nobody else.
-        FileUser::Shell => {
-            !is_under(path, "/data/data")
-                && !is_under(path, "/data/user")
-                && !is_under(path, "/data/misc")
-        }
-    }
+    let secret = match who {
+        FileUser::Shell => &["/data/data", "/data/user", "/data/misc"][..],
+        FileUser::Root | FileUser::App(_) => &["/data/data"],
+    };
+    who.owns(path) || !secret.iter().any(|secret| is_under(path, secret))
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ fn banner(android: &Android) -> String {
     let shape = android.device.shape();
     format!(
         "{}::ro.product.name={};ro.product.model={};ro.product.device={};features={}",
-        android.state_word(),
+        android.state.lock().mode.unwrap_or("device"),
         shape.product,
         shape.model,
         shape.product,
@@ -57,7 +57,7 @@ async fn prove<R: AsyncRead + Unpin>(
         payload: MAX_GREETING,
         sums: ChecksumMode::Skipped,
     };
-    let mut token = android.token();
+    let mut token = token_of(android);
     out.push(&Packet::new(AUTH, TOKEN, 0, token.to_vec()));
     loop {
         let Ok(packet) = Packet::read(reader, limits).await else {
@@ -65,10 +65,11 @@ async fn prove<R: AsyncRead + Unpin>(
         };
         match (packet.command, packet.arg0) {
             (AUTH, SIGNATURE) => {
-                if android.knows_signer(&token, &packet.payload) {
+                let keys = android.keys.lock();
+                if keys.iter().any(|key| key.verifies(&token, &packet.payload)) {
                     return true;
                 }
-                token = android.token();
+                token = token_of(android);
                 out.push(&Packet::new(AUTH, TOKEN, 0, token.to_vec()));
             }
             (AUTH, PUBLIC_KEY) => {
@@ -99,10 +100,10 @@ async fn prove<R: AsyncRead + Unpin>(
 }
 
 /// Random bytes for one proof.
-pub(super) fn token_from(mut number: impl FnMut() -> u64) -> [u8; TOKEN_LENGTH] {
+fn token_of(android: &Android) -> [u8; TOKEN_LENGTH] {
     let mut token = [0; TOKEN_LENGTH];
     for chunk in token.chunks_mut(8) {
-        chunk.copy_from_slice(&number().to_le_bytes()[..chunk.len()]);
+        chunk.copy_from_slice(&android.device.roll(u64::MAX).to_le_bytes()[..chunk.len()]);
     }
     token
 }

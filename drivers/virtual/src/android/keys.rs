@@ -1,5 +1,9 @@
 //! Android's key codes and what they do. Source: `android.view.KeyEvent`.
 
+use serde::Deserialize as _;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::Error as ValueError;
+
 use crate::android::recorded;
 use crate::world::Key;
 
@@ -10,10 +14,6 @@ pub enum Stroke {
     Types(char),
     /// It does this.
     Does(Key),
-    /// It changes what another key does while it is held.
-    Control,
-    /// As [`Stroke::Control`].
-    Shift,
 }
 
 /// The key that `fits` says, by number and name, and what it does.
@@ -23,22 +23,11 @@ fn find(fits: impl Fn(&str, &str) -> bool) -> Stroke {
     let found = rows.find(|row| matches!(row.as_slice(), [code, name, _] if fits(code, name)));
     let does = found.and_then(|row| row.get(2).copied());
     does.map_or(other, |does| match does {
-        "Home" => Stroke::Does(Key::Home),
-        "Back" => Stroke::Does(Key::Back),
-        "Enter" => Stroke::Does(Key::Enter),
-        "Power" => Stroke::Does(Key::Power),
-        "Tab" => Stroke::Does(Key::Tab),
-        "Backspace" => Stroke::Does(Key::Backspace),
-        "Delete" => Stroke::Does(Key::Delete),
-        "Escape" => Stroke::Does(Key::Escape),
-        "Sleep" => Stroke::Does(Key::Sleep),
-        "Wake" => Stroke::Does(Key::Wake),
-        "Cut" => Stroke::Does(Key::Cut),
-        "Copy" => Stroke::Does(Key::Copy),
-        "Paste" => Stroke::Does(Key::Paste),
-        "Control" => Stroke::Control,
-        "Shift" => Stroke::Shift,
         "Space" => Stroke::Types(' '),
+        name if name.len() > 1 => match Key::deserialize(name.into_deserializer()) {
+            Ok(key) => Stroke::Does(key),
+            Err(ValueError { .. }) => other,
+        },
         text => text.chars().next().map_or(other, Stroke::Types),
     })
 }
@@ -92,7 +81,6 @@ impl crate::android::Android {
                 self.device().type_text(&c.to_string()).await;
             }
             Stroke::Does(key) => self.device().press(key).await,
-            Stroke::Control | Stroke::Shift => {}
         }
     }
 }

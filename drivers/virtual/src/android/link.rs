@@ -1,7 +1,7 @@
 //! One connection of a host to a device: greeting, proof, streams.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -24,6 +24,8 @@ use crate::faults::{Event, Fault};
 
 /// The most streams of one link.
 const MAX_STREAMS: usize = 1024;
+/// Numbers the links of the process.
+static LINKS: AtomicU64 = AtomicU64::new(1);
 /// How long a host may take to greet.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -62,7 +64,7 @@ impl Drop for Link {
             port.close();
         }
         if let Some(android) = self.android.upgrade() {
-            android.forget_link(self.number);
+            android.reverses.lock().forget_link(self.number);
         }
     }
 }
@@ -209,7 +211,7 @@ async fn talk(
             Acks::EachWrite
         };
         let link = Arc::new(Link {
-            number: android.next_link(),
+            number: LINKS.fetch_add(1, Ordering::Relaxed),
             outgoing: outgoing.clone(),
             acks,
             streams: Mutex::new(HashMap::new()),
@@ -360,11 +362,7 @@ fn begin(
     let owner: Weak<Link> = Arc::downgrade(link);
     let (android, tasks) = (android.clone(), android.tasks.clone());
     tasks.spawn(async move {
-        for fault in faults {
-            if let Fault::Delay(time) = fault {
-                android.device.sleep(time.0).await;
-            }
-        }
+        android.device.delay(&faults).await;
         // A service ends by itself when its stream does.
         tokio::select! {
             biased;

@@ -39,10 +39,6 @@ impl Line {
         let at = clock_text(self.at, "%m-%d %T.%N");
         let year = clock_text(self.at, "%Y");
         match format {
-            "brief" => format!("{level}/{tag}({pid:5}): {text}"),
-            "raw" => text.clone(),
-            "tag" => format!("{level}/{tag}: {text}"),
-            "long" => format!("[ {at} {pid:5}:{pid:5} {level}/{tag} ]\n{text}\n"),
             "time" => format!("{at} {level}/{tag}({pid:5}): {text}"),
             "year" => format!("{year}-{at} {pid:5} {pid:5} {level} {tag}: {text}"),
             _ => format!("{at} {pid:5} {pid:5} {level} {tag}: {text}"),
@@ -123,6 +119,9 @@ mod tests {
             line.shown("threadtime"),
             "02-29 12:34:56.789    77    77 I ActivityManager: Start proc"
         );
-        assert_eq!(line.shown("brief"), "I/ActivityManager(   77): Start proc");
+        assert_eq!(
+            line.shown("time"),
+            "02-29 12:34:56.789 I/ActivityManager(   77): Start proc"
+        );
     }
 }

@@ -14,36 +14,10 @@ use crate::world::Installed;
 /// The versions of the packages that clients installed, as the system compares them.
 pub type Packages = BTreeMap<String, u64>;
 
-/// Why an install failed, in Android's word for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum InstallError {
-    /// Its manifest cannot be read.
-    BadManifest,
-    /// It is not an APK.
-    NotAnApk,
-    /// It is installed, and nobody said that it may be replaced.
-    AlreadyExists(String),
-    /// The installed one is newer.
-    Downgrade(String),
-    /// No room is left.
-    NoSpace,
-    /// A fault said so.
-    Other(String),
-}
-
-impl InstallError {
-    /// `INSTALL_FAILED_…`, with what `pm` prints behind it.
-    pub fn shown(&self) -> String {
-        match self {
-            Self::BadManifest => "INSTALL_PARSE_FAILED_BAD_MANIFEST: Failed to parse /data/app/base.apk: AndroidManifest.xml".to_owned(),
-            Self::NotAnApk => "INSTALL_PARSE_FAILED_NOT_APK: Failed to parse /data/app/base.apk: Failed to load asset path".to_owned(),
-            Self::AlreadyExists(package) => format!("INSTALL_FAILED_ALREADY_EXISTS: Attempt to re-install {package} without first uninstalling."),
-            Self::Downgrade(package) => format!("INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: Update version code is older than current for {package}"),
-            Self::NoSpace => "INSTALL_FAILED_INSUFFICIENT_STORAGE".to_owned(),
-            Self::Other(text) => text.clone(),
-        }
-    }
-}
+const NO_APK: &str =
+    "INSTALL_PARSE_FAILED_NOT_APK: Failed to parse /data/app/base.apk: Failed to load asset path";
+const BAD_MANIFEST: &str =
+    "INSTALL_PARSE_FAILED_BAD_MANIFEST: Failed to parse /data/app/base.apk: AndroidManifest.xml";
 
 /// How an install is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -82,11 +56,7 @@ impl Android {
     ///
     /// # Errors
     /// In Android's words.
-    pub(super) async fn install(
-        &self,
-        apk: Blob,
-        mode: InstallMode,
-    ) -> Result<AppId, InstallError> {
+    pub(super) async fn install(&self, apk: Blob, mode: InstallMode) -> Result<AppId, String> {
         let latency = self.device.latency();
         self.device.takes(latency.install).await;
         let bytes =
@@ -94,14 +64,14 @@ impl Android {
         self.device.sleep(bytes).await;
         let is_zip = apk.read(4).is_ok_and(|head| head == *b"PK\x03\x04");
         if !is_zip {
-            return Err(InstallError::NotAnApk);
+            return Err(NO_APK.to_owned());
         }
-        let manifest = Manifest::of(&apk).ok_or(InstallError::BadManifest)?;
+        let manifest = Manifest::of(&apk).ok_or(BAD_MANIFEST)?;
         let id = AppId(manifest.package.clone());
         for fault in self.device.fire_faults(Event::Install(id.as_str())) {
             match fault {
-                Fault::StorageFull => return Err(InstallError::NoSpace),
-                Fault::Fail(text) => return Err(InstallError::Other(text)),
+                Fault::StorageFull => return Err("INSTALL_FAILED_INSUFFICIENT_STORAGE".to_owned()),
+                Fault::Fail(text) => return Err(text),
                 Fault::Delay(time) => self.device.sleep(time.0).await,
                 _ => {}
             }
@@ -115,10 +85,14 @@ impl Android {
         if known.is_some() {
             let older = self.version_code(&id) > code;
             if mode.keeps_existing {
-                return Err(InstallError::AlreadyExists(id.0));
+                return Err(format!(
+                    "INSTALL_FAILED_ALREADY_EXISTS: Attempt to re-install {id} without first uninstalling."
+                ));
             }
             if older && !mode.downgrades {
-                return Err(InstallError::Downgrade(id.0));
+                return Err(format!(
+                    "INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: Update version code is older than current for {id}"
+                ));
             }
         }
         self.device

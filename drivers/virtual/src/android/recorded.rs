@@ -107,7 +107,7 @@ impl Android {
             rotation().turn(screen.width_px, screen.height_px)
         };
         let of_build =
-            |user: &str, developers: &str| pick(self.build() == Build::User, user, developers);
+            |user: &str, developers: &str| pick(self.build == Build::User, user, developers);
         let ticks = || device.now().as_millis() / 10;
         let index = device.index();
         match name {
@@ -146,7 +146,6 @@ impl Android {
                 shown.and_then(|app| app.pid).unwrap_or(1833).to_string()
             }
             "keyboard" => device.world(|world| world.keyboard_shown()).to_string(),
-            "stays awake" => self.state.lock().stay_awake.to_string(),
             "battery" => device.battery().to_string(),
             "address" => format!("10.0.{}.{}", index / 250 % 256, index % 250 + 2),
             "mac" => format!("02:00:00:00:01:{:02x}", index % 256),

@@ -40,22 +40,4 @@ impl Settings {
             self.put.insert(at, value);
         }
     }
-
-    /// All of a table by key.
-    pub fn all(&self, table: &str) -> BTreeMap<String, String> {
-        let mut all: BTreeMap<String, String> = fresh()
-            .filter(|(t, ..)| *t == table)
-            .map(|(_, key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        for ((t, key), value) in &self.put {
-            if t != table {
-                continue;
-            }
-            match value {
-                Some(value) => all.insert(key.clone(), value.clone()),
-                None => all.remove(key),
-            };
-        }
-        all
-    }
 }

@@ -97,7 +97,7 @@ impl Session {
     fn look(&self, path: &str, last: FinalLink) -> Result<(String, Meta), Errno> {
         let files = self.android.files.lock();
         let real = files.resolve("/", path, last)?;
-        let meta = files.meta(&real).ok_or(Errno::NoEntry)?;
+        let meta = files.meta(&real).ok_or(Errno::NO_ENTRY)?;
         Ok((real, meta))
     }
 
@@ -151,7 +151,7 @@ impl Session {
             Ok((real, content))
         });
         match content {
-            Err(Errno::IsDirectory) => return self.fail("read failed: Is a directory").await,
+            Err(Errno::IS_DIRECTORY) => return self.fail("read failed: Is a directory").await,
             Err(errno) => return self.fail(&format!("open failed: {errno}")).await,
             Ok((real, None)) => self.send_data(&self.android.made_up(&real)).await?,
             Ok((_, Some(blob))) => {
@@ -203,7 +203,7 @@ impl Session {
                 left -= data.len();
                 let fits = || writer.length() + data.len() as u64 <= MAX_FILE;
                 if problem.is_none() && !(fits() && writer.write(&data).is_ok()) {
-                    problem = Some(format!("write failed: {}", Errno::NoSpace));
+                    problem = Some(format!("write failed: {}", Errno::NO_SPACE));
                 }
             }
         };
@@ -222,7 +222,7 @@ impl Session {
         for fault in device.fire_faults(Event::Push(path)) {
             match fault {
                 Fault::Delay(time) => device.sleep(time.0).await,
-                Fault::StorageFull => return Some(format!("write failed: {}", Errno::NoSpace)),
+                Fault::StorageFull => return Some(format!("write failed: {}", Errno::NO_SPACE)),
                 Fault::Fail(text) => return Some(text),
                 _ => {}
             }
@@ -254,7 +254,7 @@ impl Session {
         }
         let blob = writer
             .finish()
-            .map_err(|_| format!("write failed: {}", Errno::NoSpace))?;
+            .map_err(|_| format!("write failed: {}", Errno::NO_SPACE))?;
         let written = match mode & TYPE_BITS {
             LINK => {
                 let target = blob.read(MAX_PATH).unwrap_or_default();
@@ -290,7 +290,7 @@ fn put(out: &mut BytesMut, id: &[u8], found: Result<Meta, Errno>) {
     let meta = match found {
         Ok(meta) => meta,
         Err(errno) => {
-            out.put_u32_le(errno.number());
+            out.put_u32_le(errno.0);
             out.put_bytes(0, 64);
             return;
         }

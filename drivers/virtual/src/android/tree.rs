@@ -44,7 +44,7 @@ impl Pixels {
 }
 
 /// A view.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct View {
     /// Its full class name.
     pub class: &'static str,
@@ -166,20 +166,15 @@ impl Builder<'_> {
             class,
             package: self.window.app.to_string(),
             resource: resource.to_owned(),
-            text: String::new(),
-            hint: String::new(),
-            shows_hint: false,
-            description: String::new(),
             index,
             bounds,
             flags: crate::world::Flags {
                 enabled: true,
                 ..crate::world::Flags::default()
             },
-            children: Vec::new(),
             parent,
             key: node.key,
-            scrolled: None,
+            ..View::default()
         });
         let view_index = self.views.len() - 1;
         if let Some(parent) = parent {
@@ -230,42 +225,40 @@ impl Builder<'_> {
         let buttons = (self.window.nodes.iter())
             .filter(|n| matches!(n.role, NodeRole::DialogButton(_)))
             .count();
-        match node.role {
-            NodeRole::Dialog if permission => {
-                "com.android.permissioncontroller:id/grant_dialog".to_owned()
-            }
-            NodeRole::DialogText if permission => {
-                "com.android.permissioncontroller:id/permission_message".to_owned()
-            }
-            NodeRole::DialogButton(0) if permission => {
-                "com.android.permissioncontroller:id/permission_allow_button".to_owned()
-            }
-            NodeRole::DialogButton(_) if permission => {
-                "com.android.permissioncontroller:id/permission_deny_button".to_owned()
-            }
+        let name = match node.role {
+            NodeRole::Dialog if permission => "grant_dialog",
+            NodeRole::DialogText if permission => "permission_message",
+            NodeRole::DialogButton(0) if permission => "permission_allow_button",
+            NodeRole::DialogButton(_) if permission => "permission_deny_button",
             NodeRole::DialogButton(_) if package.as_str() == "android" && is_of_error(node) => {
                 match node.text.as_str() {
-                    "Wait" => "android:id/aerr_wait".to_owned(),
-                    "App info" => "android:id/aerr_app_info".to_owned(),
-                    _ => "android:id/aerr_close".to_owned(),
+                    "Wait" => "aerr_wait",
+                    "App info" => "aerr_app_info",
+                    _ => "aerr_close",
                 }
             }
-            NodeRole::Dialog => "android:id/parentPanel".to_owned(),
-            NodeRole::DialogTitle => "android:id/alertTitle".to_owned(),
-            NodeRole::DialogText => "android:id/message".to_owned(),
+            NodeRole::Dialog => "parentPanel",
+            NodeRole::DialogTitle => "alertTitle",
+            NodeRole::DialogText => "message",
             // The positive answer stands last and is button1.
-            NodeRole::DialogButton(i) => {
-                let number = buttons.saturating_sub(usize::from(i)).clamp(1, 3);
-                format!("android:id/button{number}")
-            }
+            NodeRole::DialogButton(i) => match buttons.saturating_sub(usize::from(i)) {
+                0 | 1 => "button1",
+                2 => "button2",
+                _ => "button3",
+            },
             NodeRole::Root | NodeRole::BarTitle | NodeRole::BackButton | NodeRole::Icon => {
-                String::new()
+                return String::new();
             }
-            NodeRole::Keyboard => format!("{package}:id/keyboard_area"),
-            NodeRole::Key => format!("{package}:id/key_{}", node.text.to_lowercase()),
-            NodeRole::Bar | NodeRole::Element(_) if node.id.is_empty() => String::new(),
-            NodeRole::Bar | NodeRole::Element(_) => format!("{package}:id/{}", node.id),
-        }
+            NodeRole::Keyboard => return format!("{package}:id/keyboard_area"),
+            NodeRole::Key => return format!("{package}:id/key_{}", node.text.to_lowercase()),
+            NodeRole::Bar | NodeRole::Element(_) if node.id.is_empty() => return String::new(),
+            NodeRole::Bar | NodeRole::Element(_) => return format!("{package}:id/{}", node.id),
+        };
+        let owner = match permission && !matches!(node.role, NodeRole::DialogTitle) {
+            true => "com.android.permissioncontroller",
+            false => "android",
+        };
+        format!("{owner}:id/{name}")
     }
 }
 

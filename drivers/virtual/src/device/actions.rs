@@ -78,7 +78,7 @@ impl Device {
     }
 
     /// Whether a fault keeps a touch or key from having an effect.
-    async fn swallows(&self, words: impl FnOnce() -> String) -> bool {
+    pub(crate) async fn swallows(&self, words: impl FnOnce() -> String) -> bool {
         if self.ignores_events() {
             return false;
         }

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::channel::Channel;
-use super::pairing::{HostId, Pairing, host_id};
+use super::pairing::{HostId, Pairing, Pairings, host_id};
 use super::{Lockdown, Refusal, pairing, service, values};
 use crate::plist::{Dictionary, Value, dictionary, text};
 use crate::usbmux::BoxStream;
@@ -83,8 +83,8 @@ impl Client {
             "SetValue" => self.set_value(request)?,
             "RemoveValue" => return Err(Failed("RemoveProhibited")),
             "Pair" => self.pair(request)?,
-            "ValidatePair" => self.validate_pair(request)?,
-            "Unpair" => self.unpair(request)?,
+            "ValidatePair" => self.known(request, Pairings::get)?,
+            "Unpair" => self.known(request, Pairings::remove)?,
             "StartSession" => return self.start_session(request),
             "StopSession" => return self.stop_session(request),
             "StartService" => self.start_service(request)?,
@@ -133,21 +133,17 @@ impl Client {
         Ok(dictionary([("EscrowBag", Value::Data(vec![0x5a; 32]))]))
     }
 
-    fn validate_pair(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
-        let host = pair_record(request)
-            .and_then(host_id)
-            .ok_or(Failed("MissingPairRecord"))?;
-        let known = self.phone.pairings.get(&host);
-        known
-            .map(|_| Dictionary::new())
-            .ok_or(Failed("InvalidHostID"))
-    }
-
-    fn unpair(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
-        let host = pair_record(request)
-            .and_then(host_id)
-            .ok_or(Failed("MissingPairRecord"))?;
-        let known = self.phone.pairings.remove(&host);
+    /// Done when the host of a pair record is known, by what is looked up or removed.
+    fn known<T>(
+        &self,
+        request: &Dictionary,
+        look: impl FnOnce(&Pairings, &HostId) -> Option<T>,
+    ) -> Result<Dictionary, Failed> {
+        let host = pair_record(request).and_then(host_id);
+        let known = look(
+            &self.phone.pairings,
+            &host.ok_or(Failed("MissingPairRecord"))?,
+        );
         known
             .map(|_| Dictionary::new())
             .ok_or(Failed("InvalidHostID"))

@@ -151,19 +151,13 @@ async fn answer(hub: &Usbmuxd, body: &Dictionary) -> Result<(Dictionary, Next), 
             let record = body.get("PairRecordData").and_then(Value::as_data);
             let record = record.ok_or(ResultCode::InvalidArgument)?;
             let saved = hub.save_pair_record(id()?, record.to_vec());
-            result(if saved {
-                ResultCode::Ok
-            } else {
-                ResultCode::InvalidArgument
-            })
+            saved.then_some(()).ok_or(ResultCode::InvalidArgument)?;
+            result(ResultCode::Ok)
         }
         "DeletePairRecord" => {
             let deleted = hub.delete_pair_record(id()?);
-            result(if deleted {
-                ResultCode::Ok
-            } else {
-                ResultCode::NotThere
-            })
+            deleted.then_some(()).ok_or(ResultCode::NotThere)?;
+            result(ResultCode::Ok)
         }
         _ => return Err(ResultCode::BadCommand),
     };

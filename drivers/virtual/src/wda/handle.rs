@@ -34,31 +34,15 @@ type Done = Result<(), WdaError>;
 
 /// One command, with everything it works on.
 pub(crate) struct Handler<'a> {
-    wda: &'a Wda,
-    state: &'a mut State,
-    found: Found,
-    arguments: Arguments,
+    pub(super) wda: &'a Wda,
+    pub(super) state: &'a mut State,
+    pub(super) found: Found,
+    pub(super) arguments: Arguments,
     /// What went wrong when the tree was fetched last.
-    tree_faults: Vec<Fault>,
+    pub(super) tree_faults: Vec<Fault>,
 }
 
-impl<'a> Handler<'a> {
-    /// A command that was asked for with these arguments.
-    pub(crate) fn new(
-        wda: &'a Wda,
-        state: &'a mut State,
-        found: Found,
-        arguments: Arguments,
-    ) -> Self {
-        Self {
-            wda,
-            state,
-            found,
-            arguments,
-            tree_faults: Vec::new(),
-        }
-    }
-
+impl Handler<'_> {
     /// Does it.
     ///
     /// # Errors

@@ -149,7 +149,16 @@ async fn work(
             wda.device.takes(wda.device.latency().agent_call).await;
             let state = &mut *state;
             match Arguments::read(query, body) {
-                Ok(arguments) => Handler::new(wda, state, found, arguments).run().await,
+                Ok(arguments) => {
+                    let handler = Handler {
+                        wda,
+                        state,
+                        found,
+                        arguments,
+                        tree_faults: Vec::new(),
+                    };
+                    handler.run().await
+                }
                 Err(error) => Err(error),
             }
         }

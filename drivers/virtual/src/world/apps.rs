@@ -154,7 +154,7 @@ impl World {
     /// When it is not on the device.
     pub fn launch(&mut self, id: &AppId) -> Result<Launched, NotInstalled> {
         if matches!(id.as_str(), LAUNCHER | SPRINGBOARD) {
-            self.go_home();
+            self.home();
             return Ok(Launched {
                 kind: LaunchKind::Warm,
                 ready_at: self.now,
@@ -296,7 +296,9 @@ impl World {
 
     /// To the launcher or home screen; apps go on running.
     pub fn home(&mut self) {
-        self.go_home();
+        if self.front.take().is_some() {
+            self.moved();
+        }
     }
 
     /// Switches the power off and on: nothing runs afterwards.
@@ -328,16 +330,6 @@ impl World {
     /// What a variable of a running app holds, for tests that look behind the screen.
     pub fn variable(&self, id: &AppId, name: &str) -> Option<&crate::app::Value> {
         self.running.get(id)?.variable(name)
-    }
-
-    pub(super) fn permit(&mut self, id: &AppId, permission: Permission) {
-        self.set_permission(id, permission, true);
-    }
-
-    pub(super) fn go_home(&mut self) {
-        if self.front.take().is_some() {
-            self.moved();
-        }
     }
 
     fn end(&mut self, id: &AppId) -> bool {

@@ -87,7 +87,7 @@ impl World {
             }
             // Android offers consent first, iOS refusal.
             OpenDialog::Asks { app, ask } if (index == 0) == self.allows_first() => {
-                self.permit(&app, ask.permission);
+                self.set_permission(&app, ask.permission, true);
                 self.carry_out(&app, &ask.allow, None);
             }
             OpenDialog::Asks { app, ask } => {

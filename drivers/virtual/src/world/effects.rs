@@ -170,7 +170,7 @@ impl World {
             }
         }
         if rule.exit {
-            self.go_home();
+            self.home();
         }
         if rule.crash {
             self.crash(app);
@@ -284,7 +284,7 @@ impl World {
             .and_then(|s| s.back.as_ref())
             .map(|b| b.value.clone());
         match told.as_deref() {
-            Some("exit") => self.go_home(),
+            Some("exit") => self.home(),
             Some(screen) => {
                 match run.screens.iter().rposition(|s| s == screen) {
                     Some(known) => run.screens.truncate(known + 1),
@@ -296,7 +296,7 @@ impl World {
                 run.screens.pop();
                 self.after_back(app);
             }
-            None => self.go_home(),
+            None => self.home(),
         }
     }
 

@@ -42,10 +42,6 @@ impl World {
 
     /// Scrolls until the node is seen as a whole; false when it is not there.
     pub fn scroll_into_view(&mut self, key: NodeKey) -> bool {
-        self.bring_into_view(key)
-    }
-
-    pub(super) fn bring_into_view(&mut self, key: NodeKey) -> bool {
         let window_layout = self.lay_out();
         for window in window_layout.iter().map(|l| &l.window) {
             let Some(node) = window.nodes.iter().find(|n| n.key == key) else {

@@ -21,23 +21,13 @@ pub enum Rotation {
 impl Rotation {
     /// Android's number for it, 0 to 3.
     pub const fn number(self) -> u8 {
-        match self {
-            Self::Upright => 0,
-            Self::Left => 1,
-            Self::UpsideDown => 2,
-            Self::Right => 3,
-        }
+        self as u8
     }
 
     /// The rotation of that number.
-    pub const fn from_number(number: u8) -> Option<Self> {
-        match number {
-            0 => Some(Self::Upright),
-            1 => Some(Self::Left),
-            2 => Some(Self::UpsideDown),
-            3 => Some(Self::Right),
-            _ => None,
-        }
+    pub fn from_number(number: u8) -> Option<Self> {
+        let all = [Self::Upright, Self::Left, Self::UpsideDown, Self::Right];
+        all.into_iter().find(|rotation| rotation.number() == number)
     }
 
     /// Whether width and height are exchanged.
@@ -143,7 +133,7 @@ impl Window {
 }
 
 /// A node's identity: the same element (and row) has the same key in every snapshot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct NodeKey(pub u64);
 
 /// What a node is.

@@ -85,7 +85,7 @@ impl World {
         run.leave_field();
         run.focus = Some(key);
         self.moved();
-        self.bring_into_view(key);
+        self.scroll_into_view(key);
     }
 
     fn press_cap(&mut self, cap: Cap) {
@@ -134,7 +134,7 @@ impl World {
         let no_dialog = self.top_dialog().is_none();
         if self.shape.platform == Platform::Ios && no_dialog {
             if from.y > height - EDGE && from.y - to.y > height * 0.2 {
-                self.go_home();
+                self.home();
                 return;
             }
             let deep = self.front_run().is_some_and(|run| run.screens.len() > 1);

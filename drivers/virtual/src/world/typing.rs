@@ -13,7 +13,7 @@ use crate::world::{Display, World};
 const MAX_TEXT: usize = 4096;
 
 /// A key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 pub enum Key {
     /// Confirms a field.
     Enter,
@@ -124,7 +124,7 @@ impl World {
     /// Presses a key.
     pub fn key(&mut self, key: Key) {
         match key {
-            Key::Home => self.go_home(),
+            Key::Home => self.home(),
             Key::Back => self.back(),
             Key::Power => {
                 let other = match self.display {

@@ -224,9 +224,7 @@ async fn shutting_down_ends_every_link_and_every_command() {
     host.open(1, 0, "exec:while true; do :; done")
         .await
         .expect("open");
-    host.open(2, 0, "shell:nohup sleep 1000 & logcat")
-        .await
-        .expect("open");
+    host.open(2, 0, "shell:logcat").await.expect("open");
     tokio::time::timeout(Duration::from_secs(30), fleet.shutdown())
         .await
         .expect("it ends");

@@ -253,13 +253,13 @@ async fn crashes_and_hangs_are_in_the_log() {
         .await
         .ok();
     let log = lab
-        .shell("logcat -d -v brief AndroidRuntime:E *:S")
+        .shell("logcat -d -v time AndroidRuntime:E *:S")
         .await
         .ok();
     let process = log.split("Process: ").nth(1).expect("a crash");
     assert!(process.starts_with("com.example.shop, PID: "), "{log}");
     let log = lab
-        .shell("logcat -d -v raw ActivityManager:E *:S")
+        .shell("logcat -d -v time ActivityManager:E *:S")
         .await
         .ok();
     assert!(log.contains("ANR in "), "{log}");

@@ -154,19 +154,3 @@ async fn while_the_agent_runs_nobody_else_sees_the_tree() {
         .ok();
     lab.end().await;
 }
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn control_a_selects_what_the_next_text_replaces() {
-    let lab = Lab::connected(Adb::New, one_phone()).await;
-    lab.shell("monkey -p com.example.shop 1").await.ok();
-    tap(&lab, "id/email").await;
-    lab.shell("input text wrong%stext; input keycombination 113 29; input text right")
-        .await
-        .ok();
-    assert!(tree(&lab).await.contains("text=\"right\""));
-    lab.shell("input keyevent --doubletap DEL; input keyevent 67 67")
-        .await
-        .ok();
-    assert!(tree(&lab).await.contains("text=\"r\""));
-    lab.end().await;
-}

@@ -37,14 +37,6 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
             let text = format!("Broadcasting: {shown}\nBroadcast completed: result=0\n");
             call.say(text).await
         }
-        Some("instrument") => {
-            call.unhandled();
-            let name = rest.iter().find(|arg| arg.contains('/'));
-            let name = name.map_or("", String::as_str);
-            call.out(format!("INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{{{name}}}\nINSTRUMENTATION_STATUS_CODE: -1\n")).await?;
-            let text = format!("android.util.AndroidException: INSTRUMENTATION_FAILED: {name}\n");
-            call.refuse(text, 1).await
-        }
         other => call.unknown(other.unwrap_or("")).await,
     }
 }

@@ -1,7 +1,6 @@
 //! The shell's own commands, those that change the shell itself, and `test`.
 
 use crate::android::commands::CommandResult;
-use crate::android::files::{FinalLink, LINK, REGULAR, TYPE_BITS};
 use crate::android::shell::Shell;
 use crate::android::shell::io::{Io, Stop};
 
@@ -105,10 +104,6 @@ async fn test(shell: &Shell, name: &str, args: &[String], io: &Io) -> CommandRes
         [text] => !text.is_empty(),
         ["-n", text] => !text.is_empty(),
         ["-z", text] => text.is_empty(),
-        [
-            letter @ ("-e" | "-f" | "-d" | "-s" | "-L" | "-r" | "-w" | "-x"),
-            path,
-        ] => file(shell, letter, path),
         [a, "=" | "==", b] => a == b,
         [a, "!=", b] => a != b,
         _ => {
@@ -120,21 +115,4 @@ async fn test(shell: &Shell, name: &str, args: &[String], io: &Io) -> CommandRes
         }
     };
     Ok(i32::from(holds == negated))
-}
-
-fn file(shell: &Shell, letter: &str, path: &str) -> bool {
-    let files = shell.android.files.lock();
-    let last = match letter {
-        "-L" => FinalLink::Keep,
-        _ => FinalLink::Follow,
-    };
-    let Ok(real) = files.resolve(&shell.cwd, path, last) else {
-        return false;
-    };
-    files.meta(&real).is_some_and(|meta| match letter {
-        "-f" => meta.mode & TYPE_BITS == REGULAR,
-        "-d" => meta.is_dir(),
-        "-L" => meta.mode & TYPE_BITS == LINK,
-        _ => true,
-    })
 }

@@ -1,6 +1,5 @@
 //! `cmd SERVICE …` and `svc`: switches of the system.
 
-use crate::android::Android;
 use crate::android::commands::{Call, CommandResult, pm};
 use crate::world::Theme;
 
@@ -15,14 +14,21 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     match (name, words.as_slice()) {
         ("package", _) => pm::package(call, args).await,
         ("uimode", ["night", rest @ ..]) => {
-            if let Some(mode) = rest.first()
-                && !android.set_night(mode)
-            {
-                let text = "Error: mode must be 'yes', 'no', or 'auto', or 'custom_schedule', \
-                            or 'custom_bedtime'\n";
-                return call.refuse(text, 255).await;
+            match rest {
+                [] => {}
+                ["yes"] => android.device().world(|world| world.set_theme(Theme::Dark)),
+                ["no"] => android
+                    .device()
+                    .world(|world| world.set_theme(Theme::Light)),
+                _ => {
+                    return call
+                        .refuse("Error: mode must be 'yes' or 'no'\n", 255)
+                        .await;
+                }
             }
-            call.say(format!("Night mode: {}\n", android.night())).await
+            let dark = android.device().world(|world| world.theme()) == Theme::Dark;
+            let night = if dark { "yes" } else { "no" };
+            call.say(format!("Night mode: {night}\n")).await
         }
         ("connectivity", ["airplane-mode", how @ ("enable" | "disable")]) => {
             android.state.lock().airplane = *how == "enable";
@@ -70,28 +76,6 @@ async fn locale(call: &Call<'_>, what: &str, package: &str, options: &[&str]) ->
     Ok(0)
 }
 
-impl Android {
-    /// What `cmd uimode night` answers.
-    fn night(&self) -> String {
-        let other = self.state.lock().night.clone();
-        let dark = self.device().world(|world| world.theme()) == Theme::Dark;
-        other.unwrap_or_else(|| String::from(if dark { "yes" } else { "no" }))
-    }
-
-    /// Has apps drawn dark or bright; false when there is no such mode.
-    fn set_night(&self, mode: &str) -> bool {
-        let theme = match mode {
-            "yes" => Theme::Dark,
-            // It is always day where the phones are.
-            "no" | "auto" | "custom_schedule" | "custom_bedtime" => Theme::Light,
-            _ => return false,
-        };
-        self.state.lock().night = (!matches!(mode, "yes" | "no")).then(|| mode.to_owned());
-        self.device().world(|world| world.set_theme(theme));
-        true
-    }
-}
-
 /// Every app may do what it asks for, also by default, so there is nothing but to allow it.
 pub(super) async fn appops(call: &mut Call<'_>) -> CommandResult {
     match call.rest() {
@@ -107,7 +91,6 @@ pub(super) async fn svc(call: &mut Call<'_>) -> CommandResult {
     match words.as_slice() {
         ["wifi", how @ ("enable" | "disable")] => state.wifi_off = *how == "disable",
         ["data", how @ ("enable" | "disable")] => state.data_off = *how == "disable",
-        ["power", "stayon", when] => state.stay_awake = *when != "false",
         _ => {
             drop(state);
             call.unhandled();

@@ -47,8 +47,8 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     }
 }
 
-/// `dumpsys package NAME` and `pm dump NAME`.
-pub(super) async fn package(call: &mut Call<'_>, name: &str) -> CommandResult {
+/// `dumpsys package NAME`
+async fn package(call: &mut Call<'_>, name: &str) -> CommandResult {
     let id = AppId::from(name);
     let android = call.android();
     let device = android.device();

@@ -20,7 +20,7 @@ async fn each(
         if let Err(errno) = result {
             // As toybox writes it: some of its programs quote the name.
             let message = match call.name() {
-                "mkdir" | "touch" => format!("'{path}': {errno}"),
+                "mkdir" => format!("'{path}': {errno}"),
                 _ => format!("{path}: {errno}"),
             };
             code = call.fail(message, 1).await?;
@@ -37,8 +37,8 @@ pub(super) async fn rm(call: &mut Call<'_>) -> CommandResult {
     }
     each(call, &options, |files, real| match files.meta(real) {
         None if options.has("f") => Ok(()),
-        None => Err(Errno::NoEntry),
-        Some(meta) if meta.is_dir() && !options.any("rR") => Err(Errno::IsDirectory),
+        None => Err(Errno::NO_ENTRY),
+        Some(meta) if meta.is_dir() && !options.any("rR") => Err(Errno::IS_DIRECTORY),
         Some(_) => files.remove(real, true, &call.shell.who),
     })
     .await
@@ -53,19 +53,6 @@ pub(super) async fn mkdir(call: &mut Call<'_>) -> CommandResult {
     .await
 }
 
-pub(super) async fn touch(call: &mut Call<'_>) -> CommandResult {
-    let options = call.options("", &[]).await?;
-    let android = call.android();
-    each(call, &options, |files, real| {
-        if files.meta(real).is_some() {
-            return Ok(());
-        }
-        let blob = android.blobs.put(&[]).map_err(|_| Errno::NoSpace)?;
-        files.write(real, blob, 0o666, android.seconds(), &call.shell.who)
-    })
-    .await
-}
-
 /// `chmod 755 FILE`
 pub(super) async fn chmod(call: &mut Call<'_>) -> CommandResult {
     let mut options = call.options("", &[]).await?;
@@ -76,7 +63,7 @@ pub(super) async fn chmod(call: &mut Call<'_>) -> CommandResult {
     }
     let mode = options.rest.remove(0);
     each(call, &options, |files, real| {
-        let new = u32::from_str_radix(&mode, 8).map_err(|_| Errno::Invalid)?;
+        let new = u32::from_str_radix(&mode, 8).map_err(|_| Errno::INVALID)?;
         files.set_mode(real, new, &call.shell.who)
     })
     .await
@@ -108,10 +95,10 @@ fn move_one(call: &Call<'_>, from: &str, to: &str) -> Result<(), Errno> {
         to = format!("{}/{}", to.trim_end_matches('/'), name_of(&from));
     }
     if call.name() == "cp" {
-        let mode = files.meta(&from).ok_or(Errno::NoEntry)?.mode & 0o777;
+        let mode = files.meta(&from).ok_or(Errno::NO_ENTRY)?.mode & 0o777;
         let blob = match files.content(&from, &shell.who)? {
             Some(blob) => blob,
-            None => (android.blobs.put(&android.made_up(&from))).map_err(|_| Errno::NoSpace)?,
+            None => (android.blobs.put(&android.made_up(&from))).map_err(|_| Errno::NO_SPACE)?,
         };
         return files.write(&to, blob, mode, android.seconds(), &shell.who);
     }

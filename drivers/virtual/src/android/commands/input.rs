@@ -3,27 +3,14 @@
 use std::time::Duration;
 
 use crate::android::commands::{Call, CommandResult};
-use crate::android::keys::{Stroke, stroke_of, with_control};
+use crate::android::keys::stroke_of;
 use crate::geometry::Point;
-use crate::world::{Gesture, Pointer};
+use crate::world::Gesture;
 
-/// What may stand in front: what the touch or key comes from.
-const SOURCES: &str = "dpad gamepad joystick keyboard mouse rotaryencoder stylus touchnavigation \
-                       touchpad touchscreen trackball";
 /// The longest swipe.
 const MAX_SWIPE_TIME: Duration = Duration::from_secs(600);
 
 pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
-    let mut args = call.rest();
-    loop {
-        match args.first().map(String::as_str) {
-            Some("-d") => args = args.get(2..).unwrap_or(&[]),
-            Some(source) if SOURCES.split_whitespace().any(|known| known == source) => {
-                args = &args[1..];
-            }
-            _ => break,
-        }
-    }
     let device = call.shell.android.device().clone();
     let latency = device.latency();
     let time = if device.shape().api_level >= 31 {
@@ -32,17 +19,13 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
         latency.old_input
     };
     device.takes(time).await;
-    let Some((what, args)) = args.split_first() else {
-        let text = "Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]\n";
+    let Some((what, args)) = call.rest().split_first() else {
+        let text = "Usage: input <command> [<arg>...]\n";
         return call.end(text, 255).await;
     };
     match what.as_str() {
         "text" => text(call, args).await,
         "keyevent" => keyevent(call, args).await,
-        "keycombination" => {
-            combination(call, args.iter().filter(|arg| !arg.starts_with('-'))).await;
-            Ok(0)
-        }
         "tap" => {
             let Some([x, y]) = numbers(args)
                 .as_deref()
@@ -53,10 +36,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
             device.touch(Gesture::Tap(point(call, x, y))).await;
             Ok(0)
         }
-        // What a ball under the screen does is not felt.
-        "press" | "roll" => Ok(0),
         "swipe" | "draganddrop" => swipe(call, what, args).await,
-        "motionevent" => motion(call, args).await,
         other => call.unknown(other).await,
     }
 }
@@ -99,45 +79,14 @@ async fn text(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     Ok(0)
 }
 
-async fn keyevent(call: &mut Call<'_>, args: &[String]) -> CommandResult {
-    let mut keys = Vec::new();
-    let mut doubled = false;
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--longpress" | "--async" => {}
-            "--doubletap" => doubled = true,
-            "--delay" | "--duration" => {
-                args.next();
-            }
-            key => keys.push(key),
-        }
-    }
+async fn keyevent(call: &mut Call<'_>, keys: &[String]) -> CommandResult {
     if keys.is_empty() {
         return bad_number(call, "keyevent", &[]).await;
     }
-    let android = call.android();
     for key in keys {
-        for _ in 0..=usize::from(doubled) {
-            android.strike_key(stroke_of(key)).await;
-        }
+        call.android().strike_key(stroke_of(key)).await;
     }
     Ok(0)
-}
-
-async fn combination(call: &mut Call<'_>, keys: impl Iterator<Item = &String>) {
-    let strokes: Vec<Stroke> = keys.map(|key| stroke_of(key)).collect();
-    let control = strokes.contains(&Stroke::Control);
-    let shift = strokes.contains(&Stroke::Shift);
-    let android = call.android();
-    for stroke in strokes {
-        let stroke = match stroke {
-            Stroke::Types(c) if shift && !control => Stroke::Types(c.to_ascii_uppercase()),
-            other if control => with_control(other),
-            other => other,
-        };
-        android.strike_key(stroke).await;
-    }
 }
 
 async fn swipe(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResult {
@@ -152,38 +101,5 @@ async fn swipe(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResul
     // The command is done when the finger has left the glass.
     device.sleep(time).await;
     device.touch(Gesture::of(from, to, time)).await;
-    Ok(0)
-}
-
-async fn motion(call: &mut Call<'_>, args: &[String]) -> CommandResult {
-    let (Some(kind), Some([x, y])) = (
-        args.first(),
-        args.get(1..3)
-            .and_then(numbers)
-            .and_then(|n| n.first_chunk().copied()),
-    ) else {
-        return bad_number(call, "motionevent", args.get(1..).unwrap_or(&[])).await;
-    };
-    let at = point(call, x, y);
-    let device = call.shell.android.device().clone();
-    match kind.to_uppercase().as_str() {
-        "DOWN" => {
-            device.pointer(Pointer::Down(at)).await;
-        }
-        "MOVE" => {
-            device.pointer(Pointer::Move(at)).await;
-        }
-        "UP" => {
-            device.pointer(Pointer::Move(at)).await;
-            device.pointer(Pointer::Up).await;
-        }
-        "CANCEL" => {
-            device.pointer(Pointer::Cancel).await;
-        }
-        other => {
-            let why = format!("IllegalArgumentException: Unknown action: {other}");
-            return call.throw("motionevent", why).await;
-        }
-    }
     Ok(0)
 }

@@ -4,7 +4,7 @@ use crate::android::blobs::{Blob, BlobWriter};
 use crate::android::commands::options::Options;
 use crate::android::commands::{Call, CommandResult};
 use crate::android::files::Errno;
-use crate::android::packages::{InstallError, InstallMode};
+use crate::android::packages::InstallMode;
 
 /// The largest APK, in bytes.
 const MAX_APK: u64 = 2 * 1024 * 1024 * 1024;
@@ -114,10 +114,10 @@ async fn install(call: &mut Call<'_>, options: &Options) -> CommandResult {
     report(call, result.map(|_| ())).await
 }
 
-async fn report(call: &Call<'_>, result: Result<(), InstallError>) -> CommandResult {
+async fn report(call: &Call<'_>, result: Result<(), String>) -> CommandResult {
     match result {
         Ok(()) => call.say("Success\n").await,
-        Err(error) => call.end(format!("Failure [{}]\n", error.shown()), 1).await,
+        Err(error) => call.end(format!("Failure [{error}]\n"), 1).await,
     }
 }
 

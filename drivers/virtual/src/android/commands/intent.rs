@@ -90,23 +90,10 @@ impl Intent {
                     value();
                 }
                 flag if flag.starts_with('-') => return Err(flag.to_owned()),
-                other => intent.positional(other),
+                package => intent.package = Some(package.into()),
             }
         }
         Ok(intent)
-    }
-
-    /// A URI, a component or a package without a switch in front.
-    fn positional(&mut self, text: &str) {
-        if text.contains(':') {
-            self.data = Some(text.to_owned());
-            self.action
-                .get_or_insert_with(|| "android.intent.action.VIEW".to_owned());
-        } else if let Some(component) = component(text) {
-            self.component = Some(component);
-        } else {
-            self.package = Some(text.into());
-        }
     }
 
     /// Whether nothing was said about where it leads.

@@ -15,16 +15,16 @@ struct Entry {
 fn look(call: &Call<'_>, path: &str, last: FinalLink) -> Result<Entry, Errno> {
     let files = call.shell.android.files.lock();
     let real = files.resolve(&call.shell.cwd, path, last)?;
-    let meta = files.meta(&real).ok_or(Errno::NoEntry)?;
+    let meta = files.meta(&real).ok_or(Errno::NO_ENTRY)?;
     let name = path.to_owned();
     Ok(Entry { name, real, meta })
 }
 
-fn inside(call: &Call<'_>, dir: &Entry, hidden: bool) -> Result<Vec<Entry>, Errno> {
+fn inside(call: &Call<'_>, dir: &Entry) -> Result<Vec<Entry>, Errno> {
     let files = call.shell.android.files.lock();
     let names = files.list(&dir.real, &call.shell.who)?;
     Ok((names.into_iter())
-        .filter(|name| hidden || !name.starts_with('.'))
+        .filter(|name| !name.starts_with('.'))
         .filter_map(|name| {
             let real = format!("{}/{name}", dir.real.trim_end_matches('/'));
             let meta = files.meta(&real)?;
@@ -34,7 +34,7 @@ fn inside(call: &Call<'_>, dir: &Entry, hidden: bool) -> Result<Vec<Entry>, Errn
 }
 
 pub(super) async fn ls(call: &mut Call<'_>) -> CommandResult {
-    let mut options = call.options("1aAdl", &[]).await?;
+    let mut options = call.options("dl", &[]).await?;
     if options.rest.is_empty() {
         options.rest.push(".".to_owned());
     }
@@ -54,7 +54,7 @@ pub(super) async fn ls(call: &mut Call<'_>) -> CommandResult {
     }
     let headed = options.rest.len() > 1;
     for (i, dir) in dirs.iter().enumerate() {
-        let entries = match inside(call, dir, options.any("aA")) {
+        let entries = match inside(call, dir) {
             Ok(entries) => entries,
             Err(errno) => {
                 code = call.fail(format!("{}: {errno}", dir.name), 1).await?;
@@ -67,13 +67,6 @@ pub(super) async fn ls(call: &mut Call<'_>) -> CommandResult {
         if options.has("l") {
             let blocks: u64 = entries.iter().map(|e| e.meta.size.div_ceil(4096) * 4).sum();
             text.push_str(&format!("total {blocks}\n"));
-        }
-        if options.has("a") {
-            for name in [".", ".."] {
-                let (name, real) = (name.to_owned(), dir.real.clone());
-                let meta = dir.meta;
-                text.push_str(&line(call, &Entry { name, real, meta }, &options));
-            }
         }
         for entry in &entries {
             text.push_str(&line(call, entry, &options));

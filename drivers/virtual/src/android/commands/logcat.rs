@@ -14,20 +14,19 @@ const CRASHES: &str = "AndroidRuntime";
 /// The levels from the least to the gravest.
 const LEVELS: &str = "VDIWEFS";
 
-const FORMATS: [&str; 7] = ["brief", "long", "raw", "tag", "threadtime", "time", "year"];
+const FORMATS: [&str; 3] = ["threadtime", "time", "year"];
 
 /// Options with a value. Source: AOSP `logcat.cpp`.
-const WITH_VALUE: &[&str] = &["v", "b", "t", "T", "--pid", "--buffer", "--format"];
+const WITH_VALUE: &[&str] = &["v", "b", "T"];
 
 pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
-    let options = call.options("cds --clear", WITH_VALUE).await?;
+    let options = call.options("cds", WITH_VALUE).await?;
     let android = call.android();
-    if options.has("c") || options.has("--clear") {
+    if options.has("c") {
         android.logs.clear();
         return Ok(0);
     }
-    let format = options.value("v").or(options.value("--format"));
-    let format = format.unwrap_or("threadtime");
+    let format = options.value("v").unwrap_or("threadtime");
     if !FORMATS.contains(&format) {
         call.unhandled();
         return call
@@ -38,12 +37,8 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let filters = Filters::of(&options);
     let (mut kept, mut lines) = android.logs.follow();
     kept.retain(|line| filters.let_through(line));
-    if let Some(newest) = options.value("t").or(options.value("T")) {
-        match newest.parse::<usize>() {
-            Ok(count) => drop(kept.drain(..kept.len().saturating_sub(count))),
-            // Not a number of lines but a time, as the lines show it.
-            Err(_) => kept.retain(|line| line.shown("time").as_str() >= newest),
-        }
+    if let Some(newest) = options.number::<usize>("T") {
+        kept.drain(..kept.len().saturating_sub(newest));
     }
     let buffer = if filters.crashes { "crash" } else { "main" };
     call.out(format!("--------- beginning of {buffer}\n"))
@@ -51,7 +46,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     for line in kept {
         call.out(shown(&line)).await?;
     }
-    if options.any("dt") {
+    if options.has("d") {
         return Ok(0);
     }
     loop {
@@ -68,7 +63,6 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
 struct Filters {
     tags: Vec<(String, usize)>,
     otherwise: usize,
-    pid: Option<u32>,
     /// Only what is in the buffer of crashes.
     crashes: bool,
 }
@@ -78,8 +72,7 @@ impl Filters {
         let mut filters = Self {
             tags: Vec::new(),
             otherwise: 0,
-            pid: options.number("--pid"),
-            crashes: options.value("b").or(options.value("--buffer")) == Some("crash"),
+            crashes: options.value("b") == Some("crash"),
         };
         for rule in &options.rest {
             let (tag, level) = rule.split_once(':').unwrap_or((rule, "V"));
@@ -100,9 +93,7 @@ impl Filters {
         let least = (self.tags.iter())
             .find(|(tag, _)| *tag == line.tag)
             .map_or(self.otherwise, |(_, level)| *level);
-        (!self.crashes || line.tag == CRASHES)
-            && LEVELS.find(line.level).unwrap_or(0) >= least
-            && self.pid.is_none_or(|pid| pid == line.pid)
+        (!self.crashes || line.tag == CRASHES) && LEVELS.find(line.level).unwrap_or(0) >= least
     }
 }
 

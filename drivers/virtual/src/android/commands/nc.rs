@@ -2,16 +2,11 @@
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::android::commands::options::Options;
 use crate::android::commands::{Call, CommandResult};
 
 pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
-    let options = Options::of(call.rest(), &["w", "W", "q"]);
+    let options = call.options("z", &[]).await?;
     let port = match options.rest.as_slice() {
-        _ if options.has("l") => {
-            call.unhandled();
-            return call.fail("cannot listen", 1).await;
-        }
         [host, port] if matches!(host.as_str(), "127.0.0.1" | "localhost") => port,
         [_, _] => return call.fail("connect: Network is unreachable", 1).await,
         _ => return call.fail("Needs 2 arguments", 1).await,

@@ -2,7 +2,7 @@
 
 use crate::android::commands::intent::{Intent, IntentTarget, short};
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, CommandResult, dumpsys, install};
+use crate::android::commands::{Call, CommandResult, install};
 use crate::android::packages::apk_path;
 use crate::app::{AppId, Permission};
 use crate::world::{Installed, LAUNCHER};
@@ -75,7 +75,6 @@ pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> CommandResu
             });
             Ok(0)
         }
-        "dump" => dumpsys::package(call, first).await,
         "resolve-activity" => resolve(call, rest).await,
         "query-activities" => query(call, rest).await,
         other => call.unknown(other).await,
@@ -95,6 +94,12 @@ async fn list(call: &mut Call<'_>, options: &Options) -> CommandResult {
             return call.end(text, 255).await;
         }
     }
+    if options
+        .other_than("3s", &["--user", "--show-versioncode"])
+        .is_some()
+    {
+        return call.not_recorded().await;
+    }
     let filter = options.rest.get(1).map_or("", String::as_str);
     let android = call.android();
     let mut apps: Vec<Installed> = android.device().world(|world| world.installed().collect());
@@ -108,24 +113,16 @@ async fn list(call: &mut Call<'_>, options: &Options) -> CommandResult {
         }));
     }
     apps.sort_by(|a, b| a.id.cmp(&b.id));
-    // None is disabled.
     apps.retain(|app| {
         let out = options.has("3") && app.system || options.has("s") && !app.system;
-        !out && !options.has("d") && app.id.as_str().contains(filter)
+        !out && app.id.as_str().contains(filter)
     });
     let mut text = String::new();
     for app in &apps {
-        text.push_str("package:");
-        if options.has("f") {
-            text.push_str(&format!("{}=", apk_path(app)));
-        }
-        text.push_str(app.id.as_str());
+        text.push_str(&format!("package:{}", app.id));
         if options.has("--show-versioncode") {
             let code = android.version_code(&app.id);
             text.push_str(&format!(" versionCode:{code}"));
-        }
-        if options.has("i") {
-            text.push_str("  installer=null");
         }
         text.push('\n');
     }

@@ -53,19 +53,12 @@ fn meant(call: &Call<'_>, options: &Options) -> Option<Vec<Process>> {
 }
 
 pub(super) async fn pgrep(call: &mut Call<'_>) -> CommandResult {
-    let options = call.options("fl", &[]).await?;
+    let options = call.options("f", &[]).await?;
     let Some(found) = meant(call, &options) else {
         return call.fail("bad pattern", 2).await;
     };
-    let text: String = (found.iter())
-        .map(|process| {
-            if options.has("l") {
-                format!("{} {}\n", process.pid, process.name)
-            } else {
-                format!("{}\n", process.pid)
-            }
-        })
-        .collect();
+    let lines = found.iter().map(|process| format!("{}\n", process.pid));
+    let text: String = lines.collect();
     call.end(text, i32::from(found.is_empty())).await
 }
 
@@ -93,34 +86,14 @@ fn is_signal(arg: &str) -> bool {
     !rest.is_empty() && (is_number || is_name)
 }
 
-pub(super) async fn kill(call: &mut Call<'_>) -> CommandResult {
-    let probes = call.arg(1) == Some("-0");
-    let all = call.android().processes();
-    let mut code = 0;
-    for arg in call.rest().iter().filter(|arg| !is_signal(arg)) {
-        let why = match all.iter().find(|p| p.pid.to_string() == *arg) {
-            None => "No such process",
-            Some(process) if probes || call.shell.android.kill(process) => continue,
-            Some(_) => "Operation not permitted",
-        };
-        code = call.fail(format!("{arg}: {why}"), 1).await?;
-    }
-    Ok(code)
-}
-
-pub(super) async fn nohup(call: &mut Call<'_>) -> CommandResult {
-    call.shell.immunity.grant();
-    call.run_other(call.rest()).await
-}
-
 pub(super) async fn sh(call: &mut Call<'_>) -> CommandResult {
-    let (Some("-c"), Some(command)) = (call.arg(1), call.arg(2)) else {
+    let [option, command] = call.rest() else {
         return call.not_recorded().await;
     };
-    let mut shell = call.shell.copy();
-    // What follows the command is $0, then $1 and on.
-    shell.arguments = call.args.get(4..).unwrap_or(&[]).to_vec();
-    Ok(Box::pin(shell.run_text(command, call.io)).await)
+    if option != "-c" {
+        return call.not_recorded().await;
+    }
+    Ok(Box::pin(call.shell.copy().run_text(command, call.io)).await)
 }
 
 pub(super) async fn run_as(call: &mut Call<'_>) -> CommandResult {

@@ -43,11 +43,6 @@ pub(super) async fn settings(call: &mut Call<'_>) -> CommandResult {
             call.say(format!("Deleted {} rows\n", u8::from(there)))
                 .await
         }
-        ["list", table] => {
-            let all = android.settings.lock().all(table);
-            let lines = all.iter().map(|(k, v)| format!("{k}={v}\n"));
-            call.say(lines.collect::<String>()).await
-        }
         _ => {
             call.unhandled();
             call.refuse("Invalid command\n", 255).await

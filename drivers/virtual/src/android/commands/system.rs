@@ -37,12 +37,11 @@ pub(super) async fn date(call: &mut Call<'_>) -> CommandResult {
 }
 
 pub(super) async fn id(call: &mut Call<'_>) -> CommandResult {
-    let options = call.options("ugn", &[]).await?;
+    let options = call.options("u", &[]).await?;
     let (uid, name) = (call.shell.who.uid(), call.shell.who.name());
-    let text = match (options.any("ug"), options.has("n")) {
-        (true, true) => format!("{name}\n"),
-        (true, false) => format!("{uid}\n"),
-        (false, _) => format!(
+    let text = match options.has("u") {
+        true => format!("{uid}\n"),
+        false => format!(
             "uid={uid}({name}) gid={uid}({name}) groups={uid}({name}),1004(input),1007(log),1011(adb),1015(sdcard_rw),1028(sdcard_r),3003(inet) context=u:r:{name}:s0\n"
         ),
     };

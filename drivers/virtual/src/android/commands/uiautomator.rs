@@ -33,11 +33,7 @@ async fn dump(call: &mut Call<'_>) -> CommandResult {
     device.takes(latency.dump).await;
     let mut faults = device.fire_faults(Event::Tree("uiautomator"));
     faults.append(&mut call.faults);
-    for fault in &faults {
-        if let Fault::Delay(time) = fault {
-            device.sleep(time.0).await;
-        }
-    }
+    device.delay(&faults).await;
     let injected = |wanted: &Fault| faults.contains(wanted);
     if injected(&Fault::UiAutomationTaken) {
         return call.refuse("Killed \n", 137).await;

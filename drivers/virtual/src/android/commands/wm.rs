@@ -1,7 +1,6 @@
 //! `wm`: the size of the screen and how it is turned.
 
 use crate::android::commands::{Call, CommandResult};
-use crate::world::Rotation;
 
 pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let args: Vec<&str> = call.rest().iter().map(String::as_str).collect();
@@ -49,20 +48,6 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
                 _ => format!("lock {}\n", rotation.number()),
             })
             .await
-        }
-        ["user-rotation", how @ ("free" | "lock"), rest @ ..] => {
-            let rotation = (rest.first())
-                .and_then(|number| number.parse().ok())
-                .and_then(Rotation::from_number);
-            if rotation.is_none() && !rest.is_empty() {
-                return call.not_recorded().await;
-            }
-            let free = if *how == "free" { "1" } else { "0" };
-            android.put_setting("system", "accelerometer_rotation", Some(free));
-            if let Some(rotation) = rotation {
-                device.world(|world| world.rotate(rotation));
-            }
-            Ok(0)
         }
         other => call.unknown(other.first().unwrap_or(&"")).await,
     }

@@ -33,13 +33,13 @@ fn the_shell_writes_where_a_phone_lets_it() {
     let (mut files, blob) = files();
     let mut write = |path: &str, who: &FileUser| files.write(path, blob.clone(), 0o644, 0, who);
     assert_eq!(write("/data/local/tmp/x", &FileUser::Shell), Ok(()));
-    assert_eq!(write("/system/x", &FileUser::Shell), Err(Errno::ReadOnly));
-    assert_eq!(write("/data/x", &FileUser::Shell), Err(Errno::Denied));
+    assert_eq!(write("/system/x", &FileUser::Shell), Err(Errno::READ_ONLY));
+    assert_eq!(write("/data/x", &FileUser::Shell), Err(Errno::DENIED));
     assert_eq!(write("/data/x", &FileUser::Root), Ok(()));
-    assert_eq!(write("/system/x", &FileUser::Root), Err(Errno::ReadOnly));
+    assert_eq!(write("/system/x", &FileUser::Root), Err(Errno::READ_ONLY));
     assert_eq!(
         write("/data/local/tmp/no/x", &FileUser::Shell),
-        Err(Errno::NoEntry)
+        Err(Errno::NO_ENTRY)
     );
 }
 
@@ -55,7 +55,7 @@ fn directories_are_made_listed_moved_and_removed() {
         .expect("written");
     assert_eq!(
         files.remove("/data/local/tmp/a", false, &me),
-        Err(Errno::NotEmpty)
+        Err(Errno::NOT_EMPTY)
     );
     files
         .rename("/data/local/tmp/a", "/data/local/tmp/c", &me)
@@ -68,7 +68,7 @@ fn directories_are_made_listed_moved_and_removed() {
         .remove("/data/local/tmp/c", true, &me)
         .expect("removed");
     assert_eq!(files.list("/data/local/tmp", &me), Ok(vec![]));
-    assert_eq!(files.list("/data/data", &me), Err(Errno::Denied));
+    assert_eq!(files.list("/data/data", &me), Err(Errno::DENIED));
 }
 
 #[test]
@@ -81,5 +81,5 @@ fn links_in_a_circle_are_an_error() {
         .make_link("/data/local/tmp/b", "/data/local/tmp/a", &FileUser::Shell)
         .expect("made");
     let real = files.resolve("/", "/data/local/tmp/a/x", FinalLink::Follow);
-    assert_eq!(real, Err(Errno::TooManyLinks));
+    assert_eq!(real, Err(Errno::TOO_MANY_LINKS));
 }

@@ -1,77 +1,45 @@
 //! What a shell remembers between commands.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-
-use tokio_util::sync::CancellationToken;
 
 use crate::android::Android;
 use crate::android::files::FileUser;
+use crate::android::shell::io::Client;
 
 /// The most variables of one shell.
 const MAX_VARIABLES: usize = 4096;
 /// The most bytes of one variable.
 const MAX_VALUE: usize = 1024 * 1024;
 
-/// What the commands of one client's session share.
-#[derive(Debug)]
-pub struct Session {
-    /// The terminal, if there is one, so that `/dev/tty` can be opened. Not an owner: what only
-    /// could open it does not keep it open.
-    pub terminal: Weak<super::io::Client>,
-    /// Cancelled when the client hangs up.
-    pub hangup: CancellationToken,
-}
-
-/// Whether hanging up ends what runs.
-#[derive(Debug, Clone, Default)]
-pub struct Immunity(Arc<AtomicBool>);
-
-impl Immunity {
-    /// From now on hanging up does nothing.
-    pub fn grant(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-
-    /// Whether hanging up does nothing.
-    pub fn is_granted(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-}
-
 /// One shell, or a copy of it in brackets.
 #[derive(Debug, Clone)]
 pub struct Shell {
     pub android: Arc<Android>,
-    pub session: Arc<Session>,
+    /// The terminal, if there is one, so that `/dev/tty` can be opened.
+    pub terminal: Weak<Client>,
     pub who: FileUser,
     pub pid: u32,
     pub cwd: String,
     /// What was set; other variables have the values that adbd gives them.
     variables: BTreeMap<String, String>,
-    /// `$1` and on.
-    pub arguments: Vec<String>,
     /// `$?`
     pub status: i32,
     /// How deep brackets and scripts are nested.
     pub depth: u32,
-    pub immunity: Immunity,
 }
 
 impl Shell {
     /// A fresh shell as adbd starts it.
-    pub fn new(android: Arc<Android>, session: Arc<Session>, pid: u32) -> Self {
+    pub fn new(android: Arc<Android>, terminal: Weak<Client>, pid: u32) -> Self {
         Self {
             who: android.who(),
-            session,
+            terminal,
             pid,
             cwd: "/".to_owned(),
             variables: BTreeMap::new(),
-            arguments: Vec::new(),
             status: 0,
             depth: 0,
-            immunity: Immunity::default(),
             android,
         }
     }

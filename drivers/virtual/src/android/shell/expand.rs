@@ -1,10 +1,8 @@
 //! From words to arguments: parameters, commands, fields.
 
-use std::sync::Arc;
-
 use crate::android::files::{Errno, FinalLink};
 use crate::android::shell::environment::Shell;
-use crate::android::shell::io::{Input, Io, Output, Stop};
+use crate::android::shell::io::{Input, Io, Output, Stop, pipe};
 use crate::android::shell::syntax::{List, Piece, PieceKind, Word};
 
 /// The most arguments one command line can expand to.
@@ -108,26 +106,27 @@ impl Shell {
         match name {
             "?" => self.status.to_string(),
             "$" => self.pid.to_string(),
-            "#" => self.arguments.len().to_string(),
-            "@" | "*" => self.arguments.join(" "),
+            // Nothing here gives a shell arguments.
+            "#" => "0".to_owned(),
             "0" => "sh".to_owned(),
-            _ => match name.parse::<usize>() {
-                Ok(number) => self.arguments.get(number - 1).cloned().unwrap_or_default(),
-                Err(_) => self.get(name).unwrap_or_default(),
-            },
+            _ => self.get(name).unwrap_or_default(),
         }
     }
 
     /// What a command prints, without the line ends at its end.
     async fn output_of(&mut self, list: &List, io: &Io) -> Result<String, Stop> {
-        let captured = Arc::default();
+        let (printed, captured) = pipe();
         let inner = Io {
             stdin: Input::empty(),
-            stdout: Output::Capture(Arc::clone(&captured)),
+            stdout: Output::Pipe(printed),
             stderr: io.stderr.clone(),
         };
-        self.status = self.copy().run_to_end(list, &inner).await;
-        let text = String::from_utf8_lossy(&captured.lock()).into_owned();
+        let mut shell = self.copy();
+        // The pipe ends with what writes to it.
+        let running = async move { shell.run_to_end(list, &inner).await };
+        let (status, text) = tokio::join!(running, captured.all(MAX_EXPANSION));
+        self.status = status;
+        let text = String::from_utf8_lossy(&text);
         Ok(text.trim_end_matches('\n').to_owned())
     }
 

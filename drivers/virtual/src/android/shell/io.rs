@@ -11,8 +11,6 @@ use crate::android::blobs::BlobWriter;
 use crate::android::files::FileUser;
 use crate::android::stream::StreamWriter;
 
-/// The most that is captured of a command's output for `$(…)`, in bytes.
-const MAX_CAPTURE: usize = 4 * 1024 * 1024;
 /// The longest line that is read, in bytes.
 const MAX_LINE: usize = 1024 * 1024;
 /// Blocks on their way through a pipe.
@@ -34,8 +32,6 @@ pub enum Output {
     Client(Arc<Client>),
     /// The next command of a pipeline.
     Pipe(mpsc::Sender<Bytes>),
-    /// A variable.
-    Capture(Arc<Mutex<Vec<u8>>>),
     /// A file.
     File(Arc<FileOutput>),
 }
@@ -63,24 +59,16 @@ impl Output {
             Self::Null => Ok(()),
             Self::Client(client) => client.write(data).await,
             Self::Pipe(pipe) => pipe.send(data).await.map_err(|_| BROKEN_PIPE),
-            Self::Capture(buffer) => {
-                let mut buffer = buffer.lock();
-                let room = MAX_CAPTURE - buffer.len().min(MAX_CAPTURE);
-                buffer.extend_from_slice(&data[..data.len().min(room)]);
-                Ok(())
-            }
             Self::File(file) => file.write(&data),
         }
     }
 }
 
-/// A client's end of a session. Its session waits until the last owner has dropped it.
+/// A client's end of a session.
 #[derive(Debug)]
 pub struct Client {
     writer: StreamWriter,
     style: Style,
-    /// Closed when nothing of the session can write any more.
-    _hold: mpsc::Sender<()>,
 }
 
 /// How the client wants its output.
@@ -93,13 +81,9 @@ pub struct Style {
 }
 
 impl Client {
-    /// An end that writes with `writer`; `hold` is dropped with it.
-    pub fn new(writer: StreamWriter, style: Style, hold: mpsc::Sender<()>) -> Arc<Self> {
-        Arc::new(Self {
-            writer,
-            style,
-            _hold: hold,
-        })
+    /// An end that writes with `writer`.
+    pub fn new(writer: StreamWriter, style: Style) -> Arc<Self> {
+        Arc::new(Self { writer, style })
     }
 
     async fn write(&self, data: Bytes) -> Result<(), Stop> {
@@ -180,37 +164,29 @@ pub struct Input(Arc<tokio::sync::Mutex<Source>>);
 struct Source {
     /// What was received and not read yet.
     rest: Bytes,
-    from: InputSource,
-}
-
-#[derive(Debug)]
-enum InputSource {
-    Nothing,
-    Pipe(mpsc::Receiver<Bytes>),
+    /// What follows it, if anything does.
+    pipe: Option<mpsc::Receiver<Bytes>>,
 }
 
 /// Both ends of a pipe.
 pub fn pipe() -> (mpsc::Sender<Bytes>, Input) {
     let (sender, receiver) = mpsc::channel(PIPE);
-    (
-        sender,
-        Input::new(Bytes::new(), InputSource::Pipe(receiver)),
-    )
+    (sender, Input::new(Bytes::new(), Some(receiver)))
 }
 
 impl Input {
-    fn new(rest: Bytes, from: InputSource) -> Self {
-        Self(Arc::new(tokio::sync::Mutex::new(Source { rest, from })))
+    fn new(rest: Bytes, pipe: Option<mpsc::Receiver<Bytes>>) -> Self {
+        Self(Arc::new(tokio::sync::Mutex::new(Source { rest, pipe })))
     }
 
     /// Nothing.
     pub fn empty() -> Self {
-        Self::new(Bytes::new(), InputSource::Nothing)
+        Self::of(Bytes::new())
     }
 
     /// These bytes.
     pub fn of(bytes: impl Into<Bytes>) -> Self {
-        Self::new(bytes.into(), InputSource::Nothing)
+        Self::new(bytes.into(), None)
     }
 
     /// The next block; `None` at the end.
@@ -276,10 +252,7 @@ impl Input {
 
 impl Source {
     async fn next(&mut self) -> Option<Bytes> {
-        match &mut self.from {
-            InputSource::Nothing => None,
-            InputSource::Pipe(receiver) => receiver.recv().await,
-        }
+        self.pipe.as_mut()?.recv().await
     }
 }
 

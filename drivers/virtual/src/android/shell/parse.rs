@@ -134,23 +134,15 @@ impl Parser {
             if matches!(self.peek(), None | Some(')')) || self.is_keyword(end) {
                 return Ok(List(items));
             }
-            let mut item = self.item()?;
+            items.push(self.item()?);
             self.blanks();
             match self.peek() {
-                Some('&') => {
-                    if self.eat("&>") {
-                        return Err(SyntaxError::Unexpected("&>".to_owned()));
-                    }
-                    self.at += 1;
-                    item.background = true;
-                }
                 Some(';' | '\n') => self.at += 1,
                 None | Some(')') => {}
                 // `}` and its like may follow a bracket directly.
                 Some(_) if self.is_keyword(end) => {}
                 Some(c) => return Err(SyntaxError::Unexpected(c.to_string())),
             }
-            items.push(item);
         }
     }
 
@@ -169,11 +161,7 @@ impl Parser {
             self.newlines();
             rest.push((join, self.pipeline()?));
         }
-        Ok(Item {
-            first,
-            rest,
-            background: false,
-        })
+        Ok(Item { first, rest })
     }
 
     fn pipeline(&mut self) -> Parsed<Pipeline> {
@@ -393,20 +381,11 @@ impl Parser {
 
     /// What a `$` or a backtick begins.
     fn expansion(&mut self, quoted: bool) -> Parsed<Piece> {
-        let kind = if self.eat("`") {
-            let mut inner = String::new();
-            while !self.eat("`") {
-                if self.peek() == Some('\\') && self.peek_at(1).is_some_and(|c| "`\\$".contains(c))
-                {
-                    self.at += 1;
-                }
-                inner.push(self.peek().ok_or(SyntaxError::Unclosed)?);
-                self.at += 1;
-            }
-            PieceKind::Output(parse(&inner)?)
-        } else if let Some(other) = ["$((", "$!"].into_iter().find(|sign| self.eat(sign)) {
-            return Err(SyntaxError::Unexpected(other.to_owned()));
-        } else if self.eat("$(") {
+        let refused = ["$((", "$!", "`"].into_iter().find(|sign| self.eat(sign));
+        if let Some(sign) = refused {
+            return Err(SyntaxError::Unexpected(sign.to_owned()));
+        }
+        let kind = if self.eat("$(") {
             PieceKind::Output(self.bracketed()?)
         } else if self.eat("${") {
             let name = self.parameter();
@@ -481,8 +460,10 @@ mod tests {
         );
         for (line, sign) in [
             ("echo $((6*7))", "$(("),
-            ("sleep 1 & kill \"$!\"", "$!"),
-            ("ls &>/sdcard/x", "&>"),
+            ("echo $!", "$!"),
+            ("sleep 1 & echo", "&"),
+            ("ls &>/sdcard/x", "&"),
+            ("echo \"`id`\"", "`"),
             ("while true; do break; done", "break"),
         ] {
             assert_eq!(parse(line), Err(SyntaxError::Unexpected(sign.to_owned())));

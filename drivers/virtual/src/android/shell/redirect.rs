@@ -55,8 +55,8 @@ impl Shell {
         match real.as_str() {
             "/dev/null" | "/dev/zero" => return Ok(Output::Null),
             "/dev/tty" => {
-                let terminal = self.session.terminal.upgrade();
-                return terminal.map(Output::Client).ok_or(Errno::NoEntry);
+                let terminal = self.terminal.upgrade();
+                return terminal.map(Output::Client).ok_or(Errno::NO_ENTRY);
             }
             _ => {}
         }
@@ -65,12 +65,12 @@ impl Shell {
         let mut writer = android.blobs.writer();
         if append && let Ok(Some(old)) = files.content(&real, &FileUser::Root) {
             for part in old.parts() {
-                let part = part.map_err(|_| Errno::NoSpace)?;
-                writer.write(&part).map_err(|_| Errno::NoSpace)?;
+                let part = part.map_err(|_| Errno::NO_SPACE)?;
+                writer.write(&part).map_err(|_| Errno::NO_SPACE)?;
             }
         } else {
             // It is there, and empty, from the moment it is opened.
-            let empty = android.blobs.put(&[]).map_err(|_| Errno::NoSpace)?;
+            let empty = android.blobs.put(&[]).map_err(|_| Errno::NO_SPACE)?;
             files.write(&real, empty, 0o666, android.seconds(), &self.who)?;
         }
         files.may_write(&real, &self.who)?;
@@ -92,7 +92,7 @@ impl Shell {
         let real = self.real_path(path)?;
         let content = self.android.files.lock().content(&real, &self.who)?;
         match content {
-            Some(blob) => blob.read(most).map_err(|_| Errno::NoSpace),
+            Some(blob) => blob.read(most).map_err(|_| Errno::NO_SPACE),
             None => Ok(self.android.made_up(&real)),
         }
     }

@@ -3,8 +3,8 @@
 use futures::future::{BoxFuture, FutureExt as _, join_all};
 
 use crate::android::commands;
-use crate::android::shell::environment::{Immunity, Shell};
-use crate::android::shell::io::{Input, Io, Output, Stop, pipe};
+use crate::android::shell::environment::Shell;
+use crate::android::shell::io::{Io, Output, Stop, pipe};
 use crate::android::shell::parse::parse;
 use crate::android::shell::syntax::{Command, Item, Join, Kind, List, Pipeline, Word};
 
@@ -55,12 +55,7 @@ impl Shell {
                 return Err(Stop(1));
             }
             for item in &list.0 {
-                if item.background {
-                    self.run_in_background(item, io);
-                    self.status = 0;
-                } else {
-                    self.run_item(item, io).await?;
-                }
+                self.run_item(item, io).await?;
             }
             Ok(self.status)
         }
@@ -75,57 +70,6 @@ impl Shell {
             }
         }
         Ok(())
-    }
-
-    fn run_in_background(&mut self, item: &Item, io: &Io) {
-        let mut copy = self.copy();
-        copy.immunity = Immunity::default();
-        let immunity = copy.immunity.clone();
-        if begins_immune(item) {
-            // Before anything can hang up: `nohup` itself may not have begun by then.
-            immunity.grant();
-        }
-        let hangup = self.session.hangup.clone();
-        let process = self.android.start_process(self.pid, "sh", "sh");
-        copy.pid = process.pid;
-        let mut item = Item {
-            background: false,
-            ..item.clone()
-        };
-        // A command alone is the process: what it does not need of the shell's files is closed.
-        let redirects = match (item.first.commands.as_mut_slice(), item.rest.is_empty()) {
-            ([one], true) => std::mem::take(&mut one.redirects),
-            _ => Vec::new(),
-        };
-        let io = Io {
-            stdin: Input::empty(),
-            ..io.clone()
-        };
-        let shutdown = self.android.shutdown.clone();
-        let tasks = self.android.tasks.clone();
-        tasks.spawn(async move {
-            let hung_up = async {
-                hangup.cancelled().await;
-                if immunity.is_granted() {
-                    std::future::pending::<()>().await;
-                }
-            };
-            let running = async {
-                // A redirection that fails has complained already.
-                let Ok(Some(own)) = copy.redirected(&redirects, &io).await else {
-                    return;
-                };
-                drop(io);
-                // Nobody asks for the status of what runs in the background.
-                copy.run_to_end(&List(vec![item]), &own).await;
-            };
-            tokio::select! {
-                () = running => {}
-                () = process.end.cancelled() => {}
-                () = hung_up => {}
-                () = shutdown.cancelled() => {}
-            }
-        });
     }
 
     async fn run_pipeline(&mut self, pipeline: &Pipeline, io: &Io) -> Result<i32, Stop> {
@@ -236,15 +180,5 @@ impl Shell {
         io: &'a Io,
     ) -> BoxFuture<'a, Result<i32, Stop>> {
         commands::run(self, arguments, io).boxed()
-    }
-}
-
-/// Whether a command that runs in the background is one that hanging up does nothing to.
-fn begins_immune(item: &Item) -> bool {
-    match item.first.commands.first().map(|command| &command.kind) {
-        Some(Kind::Simple { words, .. }) => {
-            matches!(words.first().and_then(Word::plain), Some("nohup"))
-        }
-        _ => false,
     }
 }

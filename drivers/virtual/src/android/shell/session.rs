@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use tokio::sync::{Notify, mpsc};
-use tokio_util::sync::CancellationToken;
 
 use crate::android::Android;
 use crate::android::features::Generation;
 use crate::android::files::FileUser;
-use crate::android::shell::environment::{Session, Shell};
+use crate::android::shell::environment::Shell;
 use crate::android::shell::io::{Client, Input, Io, Output, Style, pipe, shell_packet};
 use crate::android::stream::Stream;
 
@@ -83,13 +82,12 @@ pub(in crate::android) async fn run(
     command: &str,
 ) {
     let writer = stream.writer();
-    let (hold, mut held) = mpsc::channel(1);
     let client = |packet| {
         let style = Style {
             packet: mode.is_v2().then_some(packet),
             cooked: mode.is_for_human(),
         };
-        Client::new(writer.clone(), style, hold.clone())
+        Client::new(writer.clone(), style)
     };
     let stdout = client(STDOUT);
     // A terminal shows both alike.
@@ -97,22 +95,12 @@ pub(in crate::android) async fn run(
         Mode::Packets => client(STDERR),
         Mode::PacketTerminal | Mode::RawTerminal | Mode::Terminal => stdout.clone(),
     };
-    drop(hold);
-    let hangup = CancellationToken::new();
-    let (terminal, _hangs_up) = match mode {
-        Mode::Packets => (Weak::new(), None),
-        // A terminal that goes away hangs up on what still runs in it.
-        Mode::PacketTerminal | Mode::RawTerminal | Mode::Terminal => {
-            (Arc::downgrade(&stdout), Some(hangup.clone().drop_guard()))
-        }
+    let terminal = match mode {
+        Mode::Packets => Weak::new(),
+        Mode::PacketTerminal | Mode::RawTerminal | Mode::Terminal => Arc::downgrade(&stdout),
     };
-    let has_terminal = mode != Mode::Packets;
-    let session = Arc::new(Session {
-        terminal,
-        hangup: hangup.clone(),
-    });
     let process = android.start_process(533, "sh", &format!("sh -c {command}"));
-    let mut shell = Shell::new(android.clone(), session, process.pid);
+    let mut shell = Shell::new(android.clone(), terminal, process.pid);
     let (keys, stdin) = pipe();
     let io = Io {
         stdin,
@@ -147,11 +135,6 @@ pub(in crate::android) async fn run(
         }
     };
     drop((io, shell));
-    if has_terminal {
-        hangup.cancel();
-    }
-    // Something in the background may still hold the output open, and with it the session.
-    let _ = held.recv().await;
     if mode.is_v2() {
         let code = u8::try_from(code & 0xff).unwrap_or(255);
         // A client that hung up needs no answer.

@@ -4,12 +4,11 @@
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct List(pub Vec<Item>);
 
-/// Pipelines joined by `&&` and `||`, and whether they run in the background.
+/// Pipelines joined by `&&` and `||`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     pub first: Pipeline,
     pub rest: Vec<(Join, Pipeline)>,
-    pub background: bool,
 }
 
 /// What stands between two pipelines.
@@ -84,19 +83,4 @@ pub enum PieceKind {
     Parameter(String),
     /// What a command prints.
     Output(List),
-}
-
-impl Word {
-    /// The text when it is a plain, unquoted one.
-    pub fn plain(&self) -> Option<&str> {
-        match self.0.as_slice() {
-            [
-                Piece {
-                    kind: PieceKind::Text(text),
-                    quoted: false,
-                },
-            ] => Some(text),
-            _ => None,
-        }
-    }
 }

@@ -11,7 +11,7 @@ use crate::android::u2::Server;
 use crate::android::u2::objects::{device_info, object};
 use crate::android::u2::selector::{Selector, ViewIndex};
 use crate::faults::{Event, Fault};
-use crate::world::{Key, NodeKey, Rotation, World};
+use crate::world::{Key, Rotation, World};
 
 /// Why a call failed.
 #[derive(Debug)]
@@ -97,10 +97,6 @@ impl Server {
                 let (all, index) = self.one(selector)?;
                 Ok(object(&all, index))
             }
-            ("objInfoOfAllInstances", [selector]) => {
-                let (all, found) = self.find(selector)?;
-                Ok(found.into_iter().map(|index| object(&all, index)).collect())
-            }
             ("getText", [selector]) => {
                 let (all, index) = self.one(selector)?;
                 Ok(index.of(&all).text.clone().into())
@@ -143,27 +139,8 @@ impl Server {
                 self.configurator.lock().extend(new.clone());
                 Ok(self.configured())
             }
-            (
-                "childByText" | "childByDescription",
-                [container, pattern, Value::String(text), ..],
-            ) => self.child_by(container, pattern, text, method == "childByText"),
-            ("childByInstance", [container, pattern, number]) => {
-                let (all, below) = self.below(container, pattern)?;
-                let number = number.as_u64().unwrap_or(0) as usize;
-                let index = below.get(number);
-                let index =
-                    index.ok_or_else(|| CallError::NotFound(format!("instance {number}")))?;
-                Ok(handed_out(index.of(&all).key))
-            }
             ("openNotification" | "openQuickSettings", []) => Ok(true.into()),
-            ("freezeRotation", [_])
-            | (
-                "clearLastToast"
-                | "clearLastTraversedText"
-                | "getLastToast"
-                | "getLastTraversedText",
-                [],
-            ) => Ok(Value::Null),
+            ("freezeRotation", [_]) | ("getLastToast", []) => Ok(Value::Null),
             _ => Err(CallError::NoMethod),
         }
     }
@@ -219,11 +196,7 @@ impl Server {
         let device = self.android.device();
         let mut all = device.fire_faults(Event::Tree("u2"));
         all.extend(faults);
-        for fault in &all {
-            if let Fault::Delay(time) = fault {
-                device.sleep(time.0).await;
-            }
-        }
+        device.delay(&all).await;
         if all.contains(&Fault::NullRoot) {
             return Err(CallError::Other(
                 "java.lang.NullPointerException: null root node".to_owned(),
@@ -309,48 +282,4 @@ impl Server {
         self.android.strike_key(stroke).await;
         Ok(true.into())
     }
-
-    /// The views like `pattern` below the one `container` means.
-    fn below(
-        &self,
-        container: &Value,
-        pattern: &Value,
-    ) -> Result<(Vec<Tree>, Vec<ViewIndex>), CallError> {
-        let (all, root) = self.one(container)?;
-        let inside = all[root.tree].below(root.view);
-        let pattern = Selector::of(pattern).ok_or(CallError::NoMethod)?;
-        let found = (pattern.find(&all).into_iter())
-            .filter(|at| at.tree == root.tree && *at != root && inside.contains(&at.view))
-            .collect();
-        Ok((all, found))
-    }
-
-    fn child_by(
-        &self,
-        container: &Value,
-        pattern: &Value,
-        text: &str,
-        by_text: bool,
-    ) -> CallResult {
-        let (all, found) = self.below(container, pattern)?;
-        let says = |index: &&ViewIndex| {
-            (all[index.tree].below(index.view).into_iter()).any(|at| {
-                let view = &all[index.tree].0[at];
-                if by_text {
-                    view.text == text
-                } else {
-                    view.description == text
-                }
-            })
-        };
-        match found.iter().find(says) {
-            Some(index) => Ok(handed_out(index.of(&all).key)),
-            None => Err(CallError::NotFound(format!("text={text}"))),
-        }
-    }
-}
-
-/// An object as it is named in later calls.
-fn handed_out(key: NodeKey) -> Value {
-    key.0.to_string().into()
 }

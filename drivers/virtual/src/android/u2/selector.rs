@@ -4,25 +4,17 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::android::tree::{Tree, View};
-use crate::world::NodeKey;
 
 /// The deepest chain of children and siblings.
 const MAX_CHAIN: usize = 16;
 
-/// A selector, or a view that was found before.
-#[derive(Debug, Clone)]
-pub(super) enum Selector {
-    Found(NodeKey),
-    Matching(Box<ViewMatcher>),
-}
-
 /// What a view must be like. The fields are those of the client's `Selector`.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ViewMatcher {
+pub(super) struct Selector {
     tests: Vec<Test>,
     index: Option<usize>,
     instance: Option<usize>,
-    chain: Vec<(Axis, ViewMatcher)>,
+    chain: Vec<(Axis, Selector)>,
     /// For error texts, as `UiSelector` shows itself.
     shown: Vec<String>,
 }
@@ -71,42 +63,23 @@ const MASK: &str = "text textContains textMatches textStartsWith className class
 impl Selector {
     /// Reads a selector; `None` when it is none.
     pub fn of(value: &Value) -> Option<Self> {
-        match value {
-            Value::String(id) => id.parse().ok().map(|key| Self::Found(NodeKey(key))),
-            _ => Some(Self::Matching(Box::new(ViewMatcher::of(value, 0)?))),
-        }
+        Self::nested(value, 0)
     }
 
     /// The views it means, in order, of those that can be seen.
     pub fn find(&self, trees: &[Tree]) -> Vec<ViewIndex> {
-        match self {
-            Self::Found(key) => {
-                let hit = |(tree, Tree(views)): (usize, &Tree)| {
-                    let view = views.iter().rposition(|view| view.key == *key)?;
-                    Some(ViewIndex { tree, view })
-                };
-                trees.iter().enumerate().find_map(hit).into_iter().collect()
-            }
-            Self::Matching(matcher) => {
-                let all = trees.iter().enumerate().flat_map(|(tree, Tree(views))| {
-                    (0..views.len()).map(move |view| ViewIndex { tree, view })
-                });
-                matcher.find(trees, &all.collect::<Vec<_>>())
-            }
-        }
+        let all = trees.iter().enumerate().flat_map(|(tree, Tree(views))| {
+            (0..views.len()).map(move |view| ViewIndex { tree, view })
+        });
+        self.among(trees, &all.collect::<Vec<_>>())
     }
 
     /// As `UiSelector` shows itself in errors.
     pub fn shown(&self) -> String {
-        match self {
-            Self::Found(key) => format!("UiObject {}", key.0),
-            Self::Matching(matcher) => format!("UiSelector[{}]", matcher.shown.join(", ")),
-        }
+        format!("UiSelector[{}]", self.shown.join(", "))
     }
-}
 
-impl ViewMatcher {
-    fn of(value: &Value, depth: usize) -> Option<Self> {
+    fn nested(value: &Value, depth: usize) -> Option<Self> {
         let fields = value.as_object()?;
         let mask = fields.get("mask").and_then(Value::as_u64);
         let mut matcher = Self::default();
@@ -130,7 +103,7 @@ impl ViewMatcher {
                 "child" => Axis::Child,
                 _ => Axis::Sibling,
             };
-            let next = Self::of(selector, depth + 1)?;
+            let next = Self::nested(selector, depth + 1)?;
             matcher
                 .shown
                 .push(format!("{step:?}[{}]", next.shown.join(", ")));
@@ -165,7 +138,7 @@ impl ViewMatcher {
         Some(())
     }
 
-    fn find(&self, trees: &[Tree], among: &[ViewIndex]) -> Vec<ViewIndex> {
+    fn among(&self, trees: &[Tree], among: &[ViewIndex]) -> Vec<ViewIndex> {
         let fits = |index: &&ViewIndex| {
             let view = index.of(trees);
             self.index.is_none_or(|index| view.index == index)
@@ -192,7 +165,7 @@ impl ViewMatcher {
             }
             let mut seen = std::collections::HashSet::new();
             among.retain(|index| seen.insert(*index));
-            found = next.find(trees, &among);
+            found = next.among(trees, &among);
         }
         found
     }

@@ -13,8 +13,6 @@ use crate::world::{Gesture, NodeKey, Pointer};
 const SWIPE_STEP_TIME: Duration = Duration::from_millis(5);
 /// The most steps of a swipe.
 const MAX_STEPS: u32 = 12_000;
-/// A press that long is a long one.
-const LONG_PRESS_TIME: Duration = Duration::from_millis(600);
 /// The share of a list that one scroll moves.
 const SHARE: f64 = 0.8;
 /// Half the width of a finger in pixels.
@@ -33,7 +31,6 @@ impl Server {
                 self.tap(self.point(x, y), time).await
             }
             ("click", [selector, ..]) => self.tap(self.centre(selector), Duration::ZERO).await,
-            ("longClick", [selector, ..]) => self.tap(self.centre(selector), LONG_PRESS_TIME).await,
             ("swipe" | "drag", [x1, y1, x2, y2, steps]) => {
                 self.stroke(self.point(x1, y1), self.point(x2, y2), steps_of(steps))
                     .await
@@ -41,17 +38,6 @@ impl Server {
             ("swipe", [selector, Value::String(direction), rest @ ..]) => {
                 let steps = rest.last().map_or(10, steps_of);
                 self.swipe_on(selector, direction, steps).await
-            }
-            ("swipePoints", [Value::Array(points), steps]) => {
-                self.swipe_points(points, steps_of(steps)).await
-            }
-            ("dragTo", [selector, x, y, steps]) => {
-                self.stroke(self.centre(selector), self.point(x, y), steps_of(steps))
-                    .await
-            }
-            ("dragTo", [selector, target, steps]) => {
-                self.stroke(self.centre(selector), self.centre(target), steps_of(steps))
-                    .await
             }
             ("injectInputEvent", [action, x, y, _]) => self.inject(action, x, y).await,
             ("scrollForward" | "flingForward", [selector, ..]) => self.scroll(selector, 1.0).await,
@@ -139,18 +125,6 @@ impl Server {
         let from = self.dp(x as f64, y as f64);
         let to = self.dp(to_x as f64, to_y as f64);
         self.stroke(Ok(from), Ok(to), steps).await
-    }
-
-    async fn swipe_points(&self, points: &[Value], steps: u32) -> CallResult {
-        let pairs = points.chunks_exact(2);
-        let points = pairs.map(|pair| self.point(&pair[0], &pair[1]));
-        let points = points.collect::<Result<Vec<Point>, CallError>>()?;
-        let (Some(first), Some(last)) = (points.first(), points.last()) else {
-            return Err(CallError::NoMethod);
-        };
-        let segments = u32::try_from(points.len() - 1).unwrap_or(1);
-        let steps = steps.saturating_mul(segments).min(MAX_STEPS);
-        self.stroke(Ok(*first), Ok(*last), steps).await
     }
 
     /// Both fingers go by whole pixels a step, and leave where that leads, as

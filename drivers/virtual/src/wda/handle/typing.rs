@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Done, Handler};
-use crate::faults::{Event, Fault};
 use crate::wda::element_type::ElementType;
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::request::unrecognized;
@@ -115,13 +114,8 @@ impl Handler<'_> {
         let letters = text.chars().count() as f64;
         self.spend(Duration::from_secs_f64((letters / speed).min(600.0)))
             .await;
-        let faults = self.device().fire_faults(Event::Touch("text"));
-        for fault in &faults {
-            if let Fault::Delay(time) = fault {
-                self.device().sleep(time.0).await;
-            }
-        }
-        let typed = faults.contains(&Fault::Swallow) || self.world(|world| press_keys(world, text));
+        let swallowed = self.device().swallows(|| "text".to_owned()).await;
+        let typed = swallowed || self.world(|world| press_keys(world, text));
         typed.then_some(()).ok_or_else(|| no_keyboard(failure))
     }
 }
