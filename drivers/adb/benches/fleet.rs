@@ -128,7 +128,7 @@ fn connector(pool: &AdbPool, phone: &AndroidHandle) -> Arc<dyn Connector> {
         screen: Size::new(1080.0, 2424.0),
         form: Form::Phone,
     };
-    pool.direct_known(phone.serial(), address, profile)
+    pool.direct_known(phone.device().serial(), address, profile)
 }
 
 async fn connect(connector: &dyn Connector) -> Box<dyn Driver> {

@@ -323,7 +323,7 @@ impl Device {
     /// Ends everything; nothing may have been asked that the phone does not know.
     pub async fn end(mut self) {
         self.disconnect().await;
-        assert_eq!(self.phone().unhandled(), [], "{:?}", self.way);
+        assert_eq!(self.phone().device().unhandled(), [], "{:?}", self.way);
         self.server = None;
         self.fleet.shutdown().await;
     }

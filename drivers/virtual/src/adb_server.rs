@@ -6,10 +6,11 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 
+use futures::FutureExt as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+
+use crate::listener::ListenerScope;
 
 /// The version it says it has, in hexadecimal digits: 41, that of all since 2018.
 const VERSION: &str = "0029";
@@ -18,20 +19,11 @@ const VERSION: &str = "0029";
 ///
 /// # Errors
 /// When no port is free.
-pub(crate) async fn start(
-    shutdown: &CancellationToken,
-    tasks: &TaskTracker,
-) -> io::Result<SocketAddr> {
+pub(crate) async fn start(scope: &ListenerScope) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
-    let (shutdown, spawner) = (shutdown.clone(), tasks.clone());
-    tasks.spawn(async move {
-        while let Some(accepted) = shutdown.run_until_cancelled(listener.accept()).await {
-            let Ok((client, _)) = accepted else { continue };
-            let shutdown = shutdown.clone();
-            spawner.spawn(async move { shutdown.run_until_cancelled(serve(client)).await });
-        }
-    });
+    // A client that breaks off has what it wanted.
+    scope.accept(listener, |client, _| serve(client).map(drop));
     Ok(address)
 }
 

@@ -42,7 +42,6 @@ use tokio_util::task::TaskTracker;
 pub use self::auth::{AuthPolicy, PublicKey};
 pub use self::features::Generation;
 pub use self::packet::{ChecksumMode, Limits, Packet, PacketError};
-pub use self::serve::ListenerScope;
 
 use self::blobs::Blobs;
 use self::files::Files;
@@ -52,6 +51,7 @@ use self::processes::Processes;
 use self::reverse::Reverses;
 use self::settings::Settings;
 use crate::device::Device;
+use crate::listener::ListenerScope;
 
 /// How a device's system was built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,10 +74,8 @@ pub struct AndroidOptions {
     pub build: Build,
     /// Where the contents of its files are kept.
     pub blobs: Arc<Blobs>,
-    /// Ends all it does.
-    pub shutdown: CancellationToken,
-    /// Who waits for all it does.
-    pub tasks: TaskTracker,
+    /// Ends all it does, and waits for it.
+    pub scope: ListenerScope,
 }
 
 /// One virtual Android phone.
@@ -98,7 +96,8 @@ pub struct Android {
     logs: Logs,
     packages: Mutex<packages::Packages>,
     sessions: Mutex<BTreeMap<u64, Session>>,
-    root: Mutex<Privilege>,
+    /// As whom adbd runs.
+    user: Mutex<files::FileUser>,
     state: Mutex<State>,
     shutdown: CancellationToken,
     tasks: TaskTracker,
@@ -106,13 +105,6 @@ pub struct Android {
 
 /// The APKs of an install that is not complete yet.
 type Session = Vec<blobs::Blob>;
-
-/// As whom adbd runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Privilege {
-    Shell,
-    Root,
-}
 
 /// Small things of the phone that only commands know.
 #[derive(Debug, Default)]
@@ -130,7 +122,7 @@ impl Android {
     /// A phone that was switched on now. Nothing listens yet.
     pub fn new(device: Arc<Device>, options: AndroidOptions) -> Arc<Self> {
         let android = Arc::new(Self {
-            processes: Mutex::new(Processes::new()),
+            processes: Mutex::default(),
             generation: options.generation,
             build: options.build,
             auth: Mutex::new(options.auth),
@@ -144,10 +136,10 @@ impl Android {
             logs: Logs::default(),
             packages: Mutex::default(),
             sessions: Mutex::default(),
-            root: Mutex::new(Privilege::Shell),
+            user: Mutex::new(files::FileUser::Shell),
             state: Mutex::default(),
-            shutdown: options.shutdown,
-            tasks: options.tasks,
+            shutdown: options.scope.shutdown,
+            tasks: options.scope.tasks,
             device,
         });
         android.lay_out_packages();
@@ -165,11 +157,6 @@ impl Android {
         &self.device
     }
 
-    /// Whom it lets in.
-    pub fn auth_policy(&self) -> AuthPolicy {
-        *self.auth.lock()
-    }
-
     /// Changes whom it lets in, from the next connection on.
     pub fn set_auth_policy(&self, policy: AuthPolicy) {
         *self.auth.lock() = policy;
@@ -181,10 +168,7 @@ impl Android {
     }
 
     fn who(&self) -> files::FileUser {
-        match *self.root.lock() {
-            Privilege::Shell => files::FileUser::Shell,
-            Privilege::Root => files::FileUser::Root,
-        }
+        self.user.lock().clone()
     }
 
     /// Seconds since 1970 by the device's clock.

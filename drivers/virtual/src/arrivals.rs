@@ -47,11 +47,12 @@ impl Arrivals {
         let mut file = self.file.lock();
         // Under the lock, so that lines stand in the order of their times.
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let (kind, what) = event.parts();
         let line = Line {
             at_us: now.unwrap_or_default().as_micros(),
             device,
-            kind: event.kind(),
-            what: event.text(),
+            kind,
+            what,
         };
         if let Ok(mut line) = serde_json::to_vec(&line) {
             line.push(b'\n');

@@ -48,7 +48,7 @@ impl Faults {
         for rule in &faults.rules {
             let [kind] = rule.matches.value.named()[..] else {
                 let message = "a rule matches exactly one kind of event";
-                let hint = Some(format!("one of {}", Matches::KINDS.join(", ")));
+                let hint = Some(format!("one of {}", Matches::default().kinds().join(", ")));
                 return Err(document::error(&source, rule.matches.place, message, hint));
             };
             let kinds = rule.fault.value.kinds();
@@ -87,29 +87,19 @@ pub enum Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Its place among [`Matches::KINDS`], and what patterns of rules are held against.
-    const fn parts(self) -> (usize, &'a str) {
+    /// What rules call its kind, and what their patterns are held against.
+    pub const fn parts(self) -> (&'static str, &'a str) {
         match self {
-            Self::Connect(text) => (0, text),
-            Self::Service(text) => (1, text),
-            Self::Command(text) => (2, text),
-            Self::Route(text) => (3, text),
-            Self::Touch(text) => (4, text),
-            Self::Launch(text) => (5, text),
-            Self::Tree(text) => (6, text),
-            Self::Install(text) => (7, text),
-            Self::Push(text) => (8, text),
+            Self::Connect(text) => ("connect", text),
+            Self::Service(text) => ("service", text),
+            Self::Command(text) => ("command", text),
+            Self::Route(text) => ("route", text),
+            Self::Touch(text) => ("touch", text),
+            Self::Launch(text) => ("launch", text),
+            Self::Tree(text) => ("tree", text),
+            Self::Install(text) => ("install", text),
+            Self::Push(text) => ("push", text),
         }
-    }
-
-    /// What rules call its kind.
-    pub const fn kind(self) -> &'static str {
-        Matches::KINDS[self.parts().0]
-    }
-
-    /// What patterns of rules are held against.
-    pub const fn text(self) -> &'a str {
-        self.parts().1
     }
 }
 

@@ -3,18 +3,16 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
-
 use crate::adb_server;
 use crate::android::blobs::Blobs;
-use crate::android::{Android, AndroidOptions, AuthPolicy, Build, Generation, ListenerScope};
+use crate::android::{Android, AndroidOptions, AuthPolicy, Build, Generation};
 use crate::app::{App, AppError};
 use crate::arrivals::Arrivals;
 use crate::device::{Device, DeviceOptions};
-use crate::faults::{FaultRule, Faults};
+use crate::faults::Faults;
 use crate::ios::{Iphone, udid};
 use crate::latency::Latency;
+use crate::listener::ListenerScope;
 use crate::paint::{PaintLimits, Painter};
 use crate::shape::{self, Platform};
 use crate::usbmux::Usbmuxd;
@@ -108,16 +106,6 @@ pub struct AndroidHandle {
 }
 
 impl AndroidHandle {
-    /// Its serial number, as `getprop ro.serialno` tells it. adb names it by its address.
-    pub fn serial(&self) -> String {
-        self.android.device().serial()
-    }
-
-    /// What people call it: `Pixel 9`.
-    pub fn model(&self) -> &'static str {
-        self.android.device().shape().model
-    }
-
     /// Where it listens; its `Display` is what `adb connect` takes and how adb names the device.
     pub const fn address(&self) -> SocketAddr {
         self.address
@@ -132,16 +120,6 @@ impl AndroidHandle {
     pub const fn android(&self) -> &Arc<Android> {
         &self.android
     }
-
-    /// What clients asked that it had no answer for, and how often.
-    pub fn unhandled(&self) -> Vec<(String, u64)> {
-        self.android.device().unhandled()
-    }
-
-    /// One more thing that goes wrong, on this device only.
-    pub fn inject(&self, rule: FaultRule) {
-        self.android.device().inject(rule);
-    }
 }
 
 /// A fleet that runs. Dropping it ends it without waiting; [`Fleet::shutdown`] waits.
@@ -151,8 +129,7 @@ pub struct Fleet {
     ios: Vec<Arc<Iphone>>,
     usbmuxd_address: Option<SocketAddr>,
     blobs: Arc<Blobs>,
-    shutdown: CancellationToken,
-    tasks: TaskTracker,
+    scope: ListenerScope,
 }
 
 impl Fleet {
@@ -165,10 +142,9 @@ impl Fleet {
         let painter = Arc::new(Painter::new(options.paint));
         let (latency, faults) = (Arc::new(options.latency), Arc::new(options.faults));
         let blobs = Blobs::new(options.files_in_memory);
-        let shutdown = CancellationToken::new();
-        let tasks = TaskTracker::new();
+        let scope = ListenerScope::default();
         // Ends what was started when something below fails.
-        let guard = shutdown.clone().drop_guard();
+        let guard = scope.shutdown.clone().drop_guard();
         let device = |serial, index: usize, count, platform| {
             let models = shape::models(platform);
             let shape = models.clone().nth(index % models.count());
@@ -194,28 +170,23 @@ impl Fleet {
                     generation: options.generation,
                     build: options.build,
                     blobs: blobs.clone(),
-                    shutdown: shutdown.clone(),
-                    tasks: tasks.clone(),
+                    scope: scope.clone(),
                 };
                 Android::new(device, options)
             })
             .collect();
-        let listening = ListenerScope {
-            shutdown: shutdown.clone(),
-            tasks: tasks.clone(),
-        };
-        let addresses = listen(&listening, &androids, options.listen).await?;
+        let addresses = listen(&scope, &androids, options.listen).await?;
         let usbmuxd = Arc::new(Usbmuxd::default());
         let usbmuxd_address = match options.ios {
             0 => None,
             _ => {
-                let listening = usbmuxd.clone().serve(shutdown.clone(), tasks.clone());
+                let listening = usbmuxd.clone().serve(&scope);
                 Some(listening.await.map_err(FleetError::Iphones)?)
             }
         };
         let iphones = (0..options.ios).map(|index| {
             let device = device(udid(index).0, index, options.ios, Platform::Ios);
-            Iphone::start(device, usbmuxd.clone(), shutdown.clone(), tasks.clone())
+            Iphone::start(device, usbmuxd.clone(), scope.clone())
         });
         let ios = iphones.collect::<Result<_, _>>();
         let ios = ios.map_err(FleetError::Iphones)?;
@@ -228,8 +199,7 @@ impl Fleet {
             ios,
             usbmuxd_address,
             blobs,
-            shutdown,
-            tasks,
+            scope,
         })
     }
 
@@ -255,7 +225,7 @@ impl Fleet {
     /// # Errors
     /// When no port is free.
     pub async fn start_adb_server(&self) -> std::io::Result<SocketAddr> {
-        adb_server::start(&self.shutdown, &self.tasks).await
+        adb_server::start(&self.scope).await
     }
 
     /// Bytes of files that are kept in memory for all devices together.
@@ -265,15 +235,15 @@ impl Fleet {
 
     /// Ends all devices and waits until nothing of them runs any more.
     pub async fn shutdown(&self) {
-        self.shutdown.cancel();
-        self.tasks.close();
-        self.tasks.wait().await;
+        self.scope.shutdown.cancel();
+        self.scope.tasks.close();
+        self.scope.tasks.wait().await;
     }
 }
 
 impl Drop for Fleet {
     fn drop(&mut self) {
-        self.shutdown.cancel();
+        self.scope.shutdown.cancel();
     }
 }
 

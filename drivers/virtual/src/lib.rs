@@ -16,6 +16,7 @@ pub mod fleet;
 pub mod geometry;
 pub mod ios;
 pub mod latency;
+mod listener;
 mod lockdown;
 pub mod paint;
 mod plist;

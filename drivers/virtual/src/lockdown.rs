@@ -26,31 +26,19 @@ use crate::usbmux::{DevicePort, Service, SystemBuid, Udid};
 /// The port of lockdownd on every device.
 pub const PORT: DevicePort = DevicePort(62_078);
 
-/// What lockdownd can be told to answer instead of doing what was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Refusal {
-    /// The phone is locked with a passcode nobody has typed since it booted.
-    PasswordProtected,
-    /// The phone does not know this host, or no longer.
-    InvalidHostId,
-}
+/// What lockdownd can be told to answer instead of doing what was asked: the word in `Error`, and
+/// to which requests it is the answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Refusal(&'static str, &'static [&'static str]);
 
 impl Refusal {
-    /// The word in `Error`.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::PasswordProtected => "PasswordProtected",
-            Self::InvalidHostId => "InvalidHostID",
-        }
-    }
-
-    /// Whether it is the answer to a request of that name.
-    fn answers(self, request: &str) -> bool {
-        match self {
-            Self::PasswordProtected => ["Pair", "ValidatePair", "StartSession"].contains(&request),
-            Self::InvalidHostId => ["ValidatePair", "StartSession"].contains(&request),
-        }
-    }
+    /// The phone is locked with a passcode nobody has typed since it booted.
+    pub const PASSWORD_PROTECTED: Self = Self(
+        "PasswordProtected",
+        &["Pair", "ValidatePair", "StartSession"],
+    );
+    /// The phone does not know this host, or no longer.
+    pub const INVALID_HOST_ID: Self = Self("InvalidHostID", &["ValidatePair", "StartSession"]);
 }
 
 /// The lockdownd of one device.

@@ -10,15 +10,10 @@ pub(crate) mod faulty_stream;
 pub(crate) mod frame;
 mod hub;
 
-use std::future::Future;
-use std::pin::Pin;
-
+use futures::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use self::hub::{DeviceId, Usbmuxd};
-
-/// A future in a box.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A connection of whatever kind: TCP, Unix socket, TLS over either.
 pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}

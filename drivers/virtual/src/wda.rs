@@ -30,12 +30,13 @@ use serde_json::Value;
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio_util::task::TaskTracker;
 
+pub use self::server::serve;
 use self::session::{Session, SessionId};
 use self::settings::Settings;
 use crate::device::Device;
 use crate::faults::{Fault, Millis};
 use crate::latency::VariableDuration;
-use crate::usbmux::{BoxStream, DevicePort};
+use crate::usbmux::DevicePort;
 
 /// The port of WebDriverAgent on every device.
 pub const PORT: DevicePort = DevicePort(8100);
@@ -99,11 +100,6 @@ impl Wda {
             tasks,
             outages,
         })
-    }
-
-    /// Serves one connection until it ends.
-    pub async fn serve(self: Arc<Self>, stream: BoxStream) {
-        server::serve(self, stream).await;
     }
 
     /// Whether it runs.

@@ -124,15 +124,15 @@ async fn up(
             let android = fleet.android().iter().map(|phone| {
                 json!({
                     "name": phone.device().name(),
-                    "model": phone.model(),
-                    "serial": phone.serial(),
+                    "model": phone.device().shape().model,
+                    "serial": phone.device().serial(),
                     "adb": phone.address().to_string(),
                 })
             });
             let ios = fleet.ios().iter().map(|phone| {
                 json!({
                     "name": phone.device().name(),
-                    "model": phone.model(),
+                    "model": phone.device().shape().model,
                     "udid": phone.udid().0,
                     "wda": format!("http://{}", phone.wda_address()),
                 })
@@ -153,11 +153,11 @@ async fn up(
         }
         Format::Text => {
             for phone in fleet.android() {
-                let (name, model, at) = (phone.device().name(), phone.model(), phone.address());
+                let (name, model, at) = (phone.device().name(), phone.device().shape().model, phone.address());
                 render::out(&format!("{name} ({model}): adb connect {at}"));
             }
             for phone in fleet.ios() {
-                let (name, model) = (phone.device().name(), phone.model());
+                let (name, model) = (phone.device().name(), phone.device().shape().model);
                 let (udid, address) = (&phone.udid().0, phone.wda_address());
                 render::out(&format!("{name} ({model}, {udid}): http://{address}"));
             }

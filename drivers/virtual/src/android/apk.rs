@@ -62,13 +62,11 @@ impl Manifest {
 type Attributes = BTreeMap<String, String>;
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    let part = bytes.get(at..at.checked_add(2)?)?;
-    Some(u16::from_le_bytes(part.try_into().ok()?))
+    Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    let part = bytes.get(at..at.checked_add(4)?)?;
-    Some(u32::from_le_bytes(part.try_into().ok()?))
+    Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
 fn binary_attributes(bytes: &[u8]) -> Option<Attributes> {

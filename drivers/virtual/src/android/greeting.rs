@@ -11,27 +11,20 @@ use crate::android::packet::{
     AUTH, CNXN, ChecksumMode, Limits, MAX_GREETING, MAX_PAYLOAD, Packet, VERSION,
 };
 
-/// How a greeting ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Greeting {
-    Accepted,
-    Rejected,
-}
-
-/// Lets the host in, by the device's policy or by `instead`.
+/// Lets the host in, by the device's policy or by `instead`; false when it does not.
 pub(super) async fn greet<R: AsyncRead + Unpin>(
     android: &Arc<Android>,
     reader: &mut R,
     out: &Outgoing,
     instead: Option<AuthPolicy>,
-) -> Greeting {
-    let policy = instead.unwrap_or(android.auth_policy());
+) -> bool {
+    let policy = instead.unwrap_or(*android.auth.lock());
     if policy != AuthPolicy::None && !prove(android, reader, out, policy).await {
-        return Greeting::Rejected;
+        return false;
     }
     let banner = banner(android);
     out.push(&Packet::new(CNXN, VERSION, MAX_PAYLOAD as u32, banner));
-    Greeting::Accepted
+    true
 }
 
 fn banner(android: &Android) -> String {

@@ -1,6 +1,7 @@
 //! One connection of a host to a device: greeting, proof, streams.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -12,11 +13,11 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::android::Android;
-use crate::android::greeting::{self, Greeting};
+use crate::android::greeting;
 use crate::android::outgoing::Outgoing;
 use crate::android::packet::{
-    AUTH, CLSE, CNXN, ChecksumMode, Limits, MAX_GREETING, MAX_PAYLOAD, OKAY, OPEN, Packet, STLS,
-    SYNC, VERSION, VERSION_MIN, WRTE,
+    CLSE, CNXN, ChecksumMode, Limits, MAX_GREETING, MAX_PAYLOAD, OKAY, OPEN, Packet, VERSION,
+    VERSION_MIN, WRTE,
 };
 use crate::android::service::{self, Service};
 use crate::android::stream::{Acking, Acks, StreamPort, WINDOW, pair};
@@ -201,8 +202,7 @@ async fn talk(
     };
     let reading = async {
         let delays = android.generation.delays_acks(&greeting.payload);
-        let greeted = greeting::greet(android, &mut reader, &outgoing, faults.auth).await;
-        if greeted == Greeting::Rejected {
+        if !greeting::greet(android, &mut reader, &outgoing, faults.auth).await {
             return;
         }
         let acks = if delays {
@@ -222,7 +222,7 @@ async fn talk(
         });
         while let Ok(packet) = Packet::read(&mut reader, limits).await {
             link.outgoing.settle().await;
-            if handle(android, &link, packet).await == Next::Hangup {
+            if handle(android, &link, packet).await.is_break() {
                 break;
             }
         }
@@ -233,13 +233,7 @@ async fn talk(
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-enum Next {
-    Packet,
-    Hangup,
-}
-
-async fn handle(android: &Arc<Android>, link: &Arc<Link>, packet: Packet) -> Next {
+async fn handle(android: &Arc<Android>, link: &Arc<Link>, packet: Packet) -> ControlFlow<()> {
     match packet.command {
         OPEN => open(android, link, &packet).await,
         OKAY => okay(link, &packet),
@@ -265,11 +259,10 @@ async fn handle(android: &Arc<Android>, link: &Arc<Link>, packet: Packet) -> Nex
             }
         }
         // A host that greets anew has forgotten everything; so must the device.
-        CNXN => return Next::Hangup,
-        AUTH | SYNC | STLS => {}
+        CNXN => return ControlFlow::Break(()),
         _ => {}
     }
-    Next::Packet
+    ControlFlow::Continue(())
 }
 
 fn okay(link: &Link, packet: &Packet) {

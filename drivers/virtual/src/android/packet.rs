@@ -6,8 +6,6 @@
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Obsolete.
-pub const SYNC: u32 = 0x434e_5953;
 /// Greeting.
 pub const CNXN: u32 = 0x4e58_4e43;
 /// Proof of a key.
@@ -20,8 +18,6 @@ pub const OKAY: u32 = 0x5941_4b4f;
 pub const CLSE: u32 = 0x4553_4c43;
 /// Data.
 pub const WRTE: u32 = 0x4554_5257;
-/// TLS begins.
-pub const STLS: u32 = 0x534c_5453;
 
 /// The oldest version that is spoken: payloads carry a sum.
 pub const VERSION_MIN: u32 = 0x0100_0000;

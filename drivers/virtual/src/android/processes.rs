@@ -24,21 +24,25 @@ pub struct Process {
     pub end: Option<CancellationToken>,
 }
 
+impl Process {
+    /// One that cannot be ended, whose name is all of its command line.
+    fn named(pid: u32, parent: u32, user: &str, name: &str) -> Self {
+        Self {
+            pid,
+            parent,
+            user: user.to_owned(),
+            name: name.to_owned(),
+            line: name.to_owned(),
+            end: None,
+        }
+    }
+}
+
 /// The processes of one device, without those of apps, which the world knows.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Processes {
     next: u32,
     running: BTreeMap<u32, Process>,
-}
-
-impl Processes {
-    /// What runs after a start.
-    pub const fn new() -> Self {
-        Self {
-            next: 9000,
-            running: BTreeMap::new(),
-        }
-    }
 }
 
 /// Keeps a process in the list for as long as it runs.
@@ -63,10 +67,10 @@ impl Android {
     /// Starts a process; it is in the list until the guard is dropped.
     pub(super) fn start_process(self: &Arc<Self>, parent: u32, name: &str, line: &str) -> Running {
         let mut processes = self.processes.lock();
-        processes.next = if processes.next >= 32_000 {
-            9001
-        } else {
-            processes.next + 1
+        // Below that are those of the system and of apps.
+        processes.next = match processes.next {
+            9000..32_000 => processes.next + 1,
+            _ => 9001,
         };
         while processes.running.contains_key(&processes.next) {
             processes.next += 1;
@@ -74,12 +78,9 @@ impl Android {
         let pid = processes.next;
         let end = CancellationToken::new();
         let process = Process {
-            pid,
-            parent,
-            user: self.who().name().to_owned(),
-            name: name.to_owned(),
             line: line.to_owned(),
             end: Some(end.clone()),
+            ..Process::named(pid, parent, self.who().name(), name)
         };
         processes.running.insert(pid, process);
         Running {
@@ -95,27 +96,17 @@ impl Android {
         let mut all: Vec<Process> = recorded::table("processes")
             .filter_map(|line| {
                 let mut words = line.split(' ');
-                Some(Process {
-                    pid: words.next()?.parse().ok()?,
-                    parent: words.next()?.parse().ok()?,
-                    user: words.next()?.to_owned(),
-                    name: words.next()?.to_owned(),
-                    line: line.rsplit(' ').next()?.to_owned(),
-                    end: None,
-                })
+                let mut number = || words.next()?.parse().ok();
+                let (pid, parent) = (number()?, number()?);
+                Some(Process::named(pid, parent, words.next()?, words.next()?))
             })
             .collect();
         self.device.world(|world| {
-            all.extend((world.installed()).filter_map(|app| {
-                Some(Process {
-                    pid: app.pid?,
-                    parent: 512,
-                    user: "u0_a200".to_owned(),
-                    name: app.id.0.clone(),
-                    line: app.id.0,
-                    end: None,
-                })
-            }));
+            all.extend(
+                (world.installed()).filter_map(|app| {
+                    Some(Process::named(app.pid?, 512, "u0_a200", app.id.as_str()))
+                }),
+            );
         });
         all.extend(self.processes.lock().running.values().cloned());
         all.sort_by_key(|p| p.pid);

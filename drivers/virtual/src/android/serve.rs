@@ -5,23 +5,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use crate::android::Android;
 use crate::android::auth::AuthPolicy;
 use crate::android::link::{self, LinkFaults};
 use crate::device::Power;
 use crate::faults::{Event, Fault};
-
-/// What listens, for as long as its shutdown token is not cancelled.
-#[derive(Debug, Clone)]
-pub struct ListenerScope {
-    /// Ends it and every connection.
-    pub shutdown: CancellationToken,
-    /// Who waits for its tasks.
-    pub tasks: TaskTracker,
-}
+use crate::listener::ListenerScope;
 
 impl ListenerScope {
     /// Has `android` listen on a free port of 127.0.0.1.
@@ -31,7 +21,7 @@ impl ListenerScope {
     pub async fn tcp(&self, android: Arc<Android>) -> std::io::Result<SocketAddr> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        self.accept(listener, move |_| Some(android.clone()));
+        self.accept_at(listener, move |_| Some(android.clone()));
         Ok(address)
     }
 
@@ -49,37 +39,26 @@ impl ListenerScope {
             .copied()
             .zip(androids.iter().cloned())
             .collect();
-        self.accept(listener, move |dialled| by_address.get(&dialled).cloned());
+        self.accept_at(listener, move |dialled| by_address.get(&dialled).cloned());
         Ok(addresses
             .into_iter()
             .map(|ip| SocketAddr::new(ip, port))
             .collect())
     }
 
-    fn accept(
+    fn accept_at(
         &self,
         listener: TcpListener,
         device_at: impl Fn(IpAddr) -> Option<Arc<Android>> + Send + 'static,
     ) {
-        let (shutdown, tasks) = (self.shutdown.clone(), self.tasks.clone());
-        self.tasks.spawn(async move {
-            loop {
-                let accepted = tokio::select! {
-                    accepted = listener.accept() => accepted,
-                    () = shutdown.cancelled() => return,
-                };
-                let Ok((socket, peer)) = accepted else {
-                    // Out of descriptors: others must close theirs first.
-                    tokio::task::yield_now().await;
-                    continue;
-                };
-                let dialled = socket.local_addr().map(|address| address.ip());
-                let device = dialled.ok().and_then(&device_at);
-                let Some(android) = device else {
-                    reset(&socket);
-                    continue;
-                };
-                tasks.spawn(async move { welcome(&android, socket, peer).await });
+        self.accept(listener, move |socket, peer| {
+            let dialled = socket.local_addr().map(|address| address.ip());
+            let device = dialled.ok().and_then(&device_at);
+            async move {
+                match device {
+                    Some(android) => welcome(&android, socket, peer).await,
+                    None => reset(&socket),
+                }
             }
         });
     }
@@ -94,8 +73,6 @@ fn own_address(index: usize) -> IpAddr {
 }
 
 async fn welcome(android: &Arc<Android>, socket: TcpStream, peer: SocketAddr) {
-    // Small packets must not wait for others.
-    let _ = socket.set_nodelay(true);
     match admit(android, peer).await {
         Admission::Accepted(faults) => {
             link::serve(android, socket.into_split(), faults).await;

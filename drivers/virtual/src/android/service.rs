@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use tokio::io::DuplexStream;
 
+use crate::android::files::FileUser;
 use crate::android::link::Link;
 use crate::android::shell::session::{self, Mode};
 use crate::android::stream::Stream;
-use crate::android::{Android, Build, Privilege, framebuffer, ports, reverse, sync};
+use crate::android::{Android, Build, framebuffer, ports, reverse, sync};
 
 /// How long adbd lives on after it said that it restarts.
 const RESTART_GRACE: Duration = Duration::from_millis(100);
@@ -30,8 +31,6 @@ pub(super) enum Service {
     Reboot(String),
     /// Says this, then adbd starts again.
     Restarts(&'static str),
-    /// Says this length-prefixed text and stays open.
-    Tracks,
 }
 
 /// The service of that name; `None` when there is none, which refuses the stream.
@@ -60,7 +59,6 @@ pub(super) fn find(android: &Arc<Android>, link: &Arc<Link>, name: &str) -> Opti
         },
         "usb" => Service::Says(b"restarting in USB mode\n".to_vec()),
         "reconnect" => Service::Restarts("done"),
-        "track-jdwp" | "track-app" | "jdwp-tracker" => Service::Tracks,
         "jdwp" if rest.is_empty() => Service::Says(debuggable(android).into_bytes()),
         _ => match ports::address_of(name) {
             Some(address) => Service::Inside(address),
@@ -98,36 +96,26 @@ impl Service {
                     device.cut();
                 });
             }
-            Self::Tracks => {
-                let _ = stream.send(&b"0000"[..]).await;
-                stream.ended().cancelled().await;
-            }
         }
     }
 }
 
 fn root(android: &Android) -> Service {
-    let mut privilege = android.root.lock();
-    match (*privilege, android.build) {
-        (Privilege::Root, _) => Service::Says(b"adbd is already running as root\n".to_vec()),
-        (_, Build::User) => {
-            Service::Says(b"adbd cannot run as root in production builds\n".to_vec())
-        }
-        (Privilege::Shell, Build::Userdebug) => {
-            *privilege = Privilege::Root;
-            Service::Restarts("restarting adbd as root\n")
-        }
+    let mut user = android.user.lock();
+    if *user == FileUser::Root {
+        return Service::Says(b"adbd is already running as root\n".to_vec());
     }
+    if android.build == Build::User {
+        return Service::Says(b"adbd cannot run as root in production builds\n".to_vec());
+    }
+    *user = FileUser::Root;
+    Service::Restarts("restarting adbd as root\n")
 }
 
 fn unroot(android: &Android) -> Service {
-    let mut privilege = android.root.lock();
-    match *privilege {
-        Privilege::Shell => Service::Says(b"adbd not running as root\n".to_vec()),
-        Privilege::Root => {
-            *privilege = Privilege::Shell;
-            Service::Restarts("restarting adbd as non root\n")
-        }
+    match std::mem::replace(&mut *android.user.lock(), FileUser::Shell) {
+        FileUser::Root => Service::Restarts("restarting adbd as non root\n"),
+        FileUser::Shell | FileUser::App(_) => Service::Says(b"adbd not running as root\n".to_vec()),
     }
 }
 
@@ -145,13 +133,11 @@ fn debuggable(android: &Android) -> String {
 
 /// What `remount` prints.
 pub(super) fn remount(android: &Android) -> String {
-    match *android.root.lock() {
-        Privilege::Shell => "Not running as root. Try \"adb root\" first.\n".to_owned(),
-        Privilege::Root => {
-            android.files.lock().remounted = true;
-            "Remount succeeded\n".to_owned()
-        }
+    if android.who() != FileUser::Root {
+        return "Not running as root. Try \"adb root\" first.\n".to_owned();
     }
+    android.files.lock().remounted = true;
+    "Remount succeeded\n".to_owned()
 }
 
 impl Android {
@@ -165,7 +151,7 @@ impl Android {
         };
         let time = self.device.boot_time();
         self.state.lock().mode = mode;
-        *self.root.lock() = Privilege::Shell;
+        *self.user.lock() = FileUser::Shell;
         self.kill_all();
         self.files.lock().remounted = false;
         self.device.reboot(time);

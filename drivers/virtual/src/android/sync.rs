@@ -1,5 +1,6 @@
 //! `sync:`: files in and out. Source: adb's `SYNC.TXT` and `file_sync_protocol.h`.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
@@ -28,12 +29,7 @@ pub(super) async fn run(android: &Arc<Android>, stream: Stream) {
         stream,
     };
     // The stream ends the session; there is nobody to tell of it.
-    while let Ok(Next::Request) = session.request().await {}
-}
-
-enum Next {
-    Request,
-    End,
+    while let Ok(ControlFlow::Continue(())) = session.request().await {}
 }
 
 struct Session {
@@ -42,16 +38,16 @@ struct Session {
 }
 
 impl Session {
-    async fn request(&mut self) -> Result<Next, Closed> {
+    async fn request(&mut self) -> Result<ControlFlow<()>, Closed> {
         let head = self.stream.read_exact(8).await?;
         let (id, length) = (head[..4].to_vec(), number(&head[4..]));
         if id == b"QUIT" {
-            return Ok(Next::End);
+            return Ok(ControlFlow::Break(()));
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         if length > MAX_PATH {
             self.fail("path too long").await?;
-            return Ok(Next::End);
+            return Ok(ControlFlow::Break(()));
         }
         let path = self.stream.read_exact(length).await?;
         let path = String::from_utf8_lossy(&path).into_owned();
@@ -81,10 +77,10 @@ impl Session {
                     .device()
                     .note_unhandled(&format!("sync {name}"));
                 self.fail(&format!("unknown command {name}")).await?;
-                return Ok(Next::End);
+                return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(Next::Request)
+        Ok(ControlFlow::Continue(()))
     }
 
     async fn fail(&self, why: &str) -> Result<(), Closed> {

@@ -247,32 +247,30 @@ fn ok() -> Vec<String> {
 }
 
 impl Matches {
-    /// The kinds of event a rule can name.
-    pub const KINDS: [&str; 9] = [
-        "connect", "service", "command", "route", "touch", "launch", "tree", "install", "push",
-    ];
-
-    /// The pattern of each kind.
-    const fn patterns(&self) -> [&Option<Pattern>; 9] {
+    /// The pattern of each kind of event.
+    const fn patterns(&self) -> [(&'static str, &Option<Pattern>); 9] {
         [
-            &self.connect,
-            &self.service,
-            &self.command,
-            &self.route,
-            &self.touch,
-            &self.launch,
-            &self.tree,
-            &self.install,
-            &self.push,
+            ("connect", &self.connect),
+            ("service", &self.service),
+            ("command", &self.command),
+            ("route", &self.route),
+            ("touch", &self.touch),
+            ("launch", &self.launch),
+            ("tree", &self.tree),
+            ("install", &self.install),
+            ("push", &self.push),
         ]
+    }
+
+    /// The kinds of event a rule can name.
+    pub(super) fn kinds(&self) -> [&'static str; 9] {
+        self.patterns().map(|(kind, _)| kind)
     }
 
     /// The kinds of event that are named.
     pub(super) fn named(&self) -> Vec<&'static str> {
-        let kinds = Self::KINDS.into_iter().zip(self.patterns());
-        kinds
-            .filter_map(|(kind, pattern)| pattern.as_ref().map(|_| kind))
-            .collect()
+        let named = |(kind, pattern): (_, &Option<Pattern>)| pattern.as_ref().map(|_| kind);
+        self.patterns().into_iter().filter_map(named).collect()
     }
 }
 
@@ -285,10 +283,10 @@ impl FaultRule {
 
     pub(super) fn matches(&self, event: Event<'_>) -> bool {
         let (kind, text) = event.parts();
-        let pattern = self.matches.value.patterns()[kind];
-        pattern
-            .as_ref()
-            .is_some_and(|pattern| pattern.0.is_match(text))
+        let mut patterns = self.matches.value.patterns().into_iter();
+        let pattern =
+            patterns.find_map(|(known, pattern)| pattern.as_ref().filter(|_| known == kind));
+        pattern.is_some_and(|pattern| pattern.0.is_match(text))
     }
 }
 

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -13,10 +14,11 @@ use tokio_util::task::TaskTracker;
 
 use super::port::ClosablePort;
 use crate::device::{Device, Power};
-use crate::faults::{Event, Fault, FaultRule};
+use crate::faults::{Event, Fault};
+use crate::listener::ListenerScope;
 use crate::lockdown::{Lockdown, Refusal};
 use crate::usbmux::faulty_stream::{ConnectionFaults, FaultyStream};
-use crate::usbmux::{Attachable, BoxFuture, DevicePort, Service, Udid, Usbmuxd};
+use crate::usbmux::{Attachable, DevicePort, Service, Udid, Usbmuxd};
 use crate::wda::{self, Outage, Running, Wda};
 
 /// How many outages may wait to be undone.
@@ -38,15 +40,14 @@ pub struct Iphone {
 
 impl Iphone {
     /// Plugs in a phone whose serial is its udid. The host of that usbmuxd is one it trusts.
-    /// `shutdown` ends all it does, `tasks` waits for it.
+    /// `scope` ends all it does and waits for it.
     ///
     /// # Errors
     /// When no port is free on this machine.
     pub(crate) fn start(
         device: Arc<Device>,
         usbmuxd: Arc<Usbmuxd>,
-        shutdown: CancellationToken,
-        tasks: TaskTracker,
+        ListenerScope { shutdown, tasks }: ListenerScope,
     ) -> io::Result<Arc<Self>> {
         let udid = Udid(device.serial());
         let (outages, incoming) = mpsc::channel(MAX_OUTAGES);
@@ -104,21 +105,6 @@ impl Iphone {
     /// Its world and its faults.
     pub const fn device(&self) -> &Arc<Device> {
         &self.device
-    }
-
-    /// What people call its model: `iPhone 13`.
-    pub fn model(&self) -> &'static str {
-        self.device.shape().model
-    }
-
-    /// One more thing that goes wrong, on this phone only.
-    pub fn inject(&self, rule: FaultRule) {
-        self.device.inject(rule);
-    }
-
-    /// The requests it had no answer for, and how often each came.
-    pub fn unhandled(&self) -> Vec<(String, u64)> {
-        self.device.unhandled()
     }
 
     /// Pulls the cable: connections through usbmuxd end. WebDriverAgent's own address still
@@ -185,8 +171,7 @@ impl Iphone {
             Ok((stream, _)) => {
                 // Answers are written at once; Nagle would only hold them back.
                 let _ = stream.set_nodelay(true);
-                let phone = self.clone();
-                self.spawn(async move { phone.wda.clone().serve(Box::new(stream)).await });
+                self.spawn(wda::serve(self.wda.clone(), Box::new(stream)));
             }
             Err(error) => {
                 // Out of file descriptors, usually: let others close some.
@@ -242,9 +227,7 @@ impl Iphone {
                 return None;
             }
             let wda = self.wda.clone();
-            return Some(Box::new(move |stream| {
-                Box::pin(async move { wda.serve(stream).await })
-            }));
+            return Some(Box::new(|stream| Box::pin(wda::serve(wda, stream))));
         }
         let mut cuts = self.device.cuts();
         let mut refusal = None;
@@ -253,8 +236,8 @@ impl Iphone {
             match fault {
                 Fault::Refuse | Fault::Reset => return None,
                 Fault::Delay(time) => self.device.sleep(time.0).await,
-                Fault::PasswordProtected => refusal = Some(Refusal::PasswordProtected),
-                Fault::InvalidHostId => refusal = Some(Refusal::InvalidHostId),
+                Fault::PasswordProtected => refusal = Some(Refusal::PASSWORD_PROTECTED),
+                Fault::InvalidHostId => refusal = Some(Refusal::INVALID_HOST_ID),
                 other => connection_faults.apply(&other),
             }
         }

@@ -74,8 +74,8 @@ impl Client {
         name: &str,
         request: &Dictionary,
     ) -> Result<(Dictionary, AfterAnswer), Failed> {
-        if let Some(refusal) = self.refusal.filter(|refusal| refusal.answers(name)) {
-            return Err(Failed(refusal.word()));
+        if let Some(Refusal(word, _)) = self.refusal.filter(|refusal| refusal.1.contains(&name)) {
+            return Err(Failed(word));
         }
         let answer = match name {
             "QueryType" => dictionary([("Type", "com.apple.mobile.lockdown".into())]),

@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::{Attachable, SystemBuid, Udid, connection};
+use crate::listener::ListenerScope;
 use crate::plist::{Dictionary, Value, dictionary};
 
 /// A device's number on this host; a new one every time it is plugged in.
@@ -59,35 +58,15 @@ impl Default for Usbmuxd {
 
 impl Usbmuxd {
     /// Takes clients at a free port of this machine, whose address is returned. Clients find it
-    /// through `USBMUXD_SOCKET_ADDRESS=127.0.0.1:port`. `shutdown` ends it, `tasks` waits for it.
+    /// through `USBMUXD_SOCKET_ADDRESS=127.0.0.1:port`. It ends with `scope`.
     ///
     /// # Errors
     /// When no port is free.
-    pub async fn serve(
-        self: Arc<Self>,
-        shutdown: CancellationToken,
-        tasks: TaskTracker,
-    ) -> io::Result<SocketAddr> {
+    pub async fn serve(self: Arc<Self>, scope: &ListenerScope) -> io::Result<SocketAddr> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let clients = tasks.clone();
-        tasks.spawn(async move {
-            while let Some(accepted) = shutdown.run_until_cancelled(listener.accept()).await {
-                match accepted {
-                    Ok((stream, _)) => {
-                        // Small messages that wait for an answer: Nagle would cost 40 ms each.
-                        let _ = stream.set_nodelay(true);
-                        let client = connection::serve(self.clone(), Box::new(stream));
-                        let stop = shutdown.clone();
-                        clients.spawn(async move { stop.run_until_cancelled_owned(client).await });
-                    }
-                    Err(error) => {
-                        // Out of file descriptors, usually: let others close some.
-                        tracing::warn!(%error, "usbmuxd could not accept a client");
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                    }
-                }
-            }
+        scope.accept(listener, move |stream, _| {
+            connection::serve(self.clone(), Box::new(stream))
         });
         Ok(address)
     }

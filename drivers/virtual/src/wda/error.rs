@@ -20,7 +20,6 @@ impl ErrorKind {
     pub(crate) const UNABLE_TO_CAPTURE_SCREEN: Self = Self("unable to capture screen", 500);
     pub(crate) const UNKNOWN_COMMAND: Self = Self("unknown command", 404);
     pub(crate) const UNKNOWN_ERROR: Self = Self("unknown error", 500);
-    pub(crate) const UNSUPPORTED_OPERATION: Self = Self("unsupported operation", 500);
 }
 
 /// A failed request.
@@ -54,6 +53,11 @@ impl WdaError {
 
     /// An `NSError` of WebDriverAgent's own, told with everything around it as its `description`
     /// has it.
+    pub(crate) fn failed(text: &str) -> Self {
+        Self::described(ErrorKind::UNKNOWN_ERROR, text)
+    }
+
+    /// The same of another kind.
     pub(crate) fn described(kind: ErrorKind, text: &str) -> Self {
         let message = format!(
             "Error Domain=com.facebook.WebDriverAgent Code=1 \"{text}\" UserInfo={{NSLocalizedDescription={text}}}"

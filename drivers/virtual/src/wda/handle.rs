@@ -53,11 +53,9 @@ impl Handler<'_> {
         match self.found.command {
             "actions" => self.actions().await?,
             "alert_accept" | "alert_dismiss" => self.answer_or_press().await?,
-            "alert_set_text" => self.alert_set_text()?,
             "appearance" => self.appearance()?,
             "app_activate" => self.launch(&self.bundle_id()?).await?,
             "app_launch" => self.app_launch().await?,
-            "app_launch_unattached" => self.app_launch_unattached().await?,
             "clear" => self.clear().await?,
             "clear_simulated_location" => self.state.location = None,
             "click" => self.click().await?,

@@ -35,7 +35,7 @@ const MAX_BODY: u64 = 32 * 1024 * 1024;
 struct GivenUp;
 
 /// Serves one connection until it ends, WebDriverAgent goes down or a fault cuts it.
-pub(super) async fn serve(wda: Arc<Wda>, stream: BoxStream) {
+pub async fn serve(wda: Arc<Wda>, stream: BoxStream) {
     let mut cuts = wda.device.cuts();
     let faults = Arc::new(ConnectionFaults::default());
     let mut flaps = None;

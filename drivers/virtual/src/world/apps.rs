@@ -288,7 +288,11 @@ impl World {
             self.app_events
                 .extend(pid.map(|pid| AppEvent::Crashed { app, pid }));
             if self.shape.platform == Platform::Android {
-                self.system_dialogs.push(OpenDialog::Crashed(id.clone()));
+                self.system_dialogs.push(OpenDialog::Sudden {
+                    title: format!("{} keeps stopping", self.name_of(id)),
+                    text: String::new(),
+                    buttons: ["App info", "Close app"].map(str::to_owned).to_vec(),
+                });
             }
             self.moved();
         }

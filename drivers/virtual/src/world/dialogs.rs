@@ -28,11 +28,9 @@ pub enum OpenDialog {
         /// For what, and what follows.
         ask: Ask,
     },
-    /// An app crashed.
-    Crashed(AppId),
     /// An app does not answer.
     Hangs(AppId),
-    /// A fault put it there; its buttons only close it.
+    /// An app crashed, or a fault put it there; its buttons only close it.
     Sudden {
         /// In bold.
         title: String,
@@ -97,7 +95,7 @@ impl World {
                 self.carry_out(&app, &ask.deny, None);
             }
             OpenDialog::Hangs(app) if index == 0 => self.stop(&app),
-            OpenDialog::Hangs(_) | OpenDialog::Crashed(_) | OpenDialog::Sudden { .. } => {}
+            OpenDialog::Hangs(_) | OpenDialog::Sudden { .. } => {}
         }
         true
     }
@@ -174,10 +172,6 @@ impl World {
                 }
             }
             OpenDialog::Asks { app, ask } => self.view_ask(&mut view, app, ask),
-            OpenDialog::Crashed(app) => {
-                view.title = format!("{} keeps stopping", self.name_of(app));
-                view.buttons = vec!["App info".to_owned(), "Close app".to_owned()];
-            }
             OpenDialog::Hangs(app) => {
                 view.title = format!("{} isn't responding", self.name_of(app));
                 view.buttons = vec!["Close app".to_owned(), "Wait".to_owned()];
@@ -214,7 +208,7 @@ impl World {
         }
     }
 
-    fn name_of(&self, app: &AppId) -> String {
+    pub(super) fn name_of(&self, app: &AppId) -> String {
         (self.installed.get(app)).map_or_else(|| app.to_string(), |i| i.app.app.name.clone())
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::{AppId, Element, Screen as AppScreen};
-use crate::geometry::Rect;
+use crate::geometry::{Point, Rect};
 use crate::shape::Platform;
 use crate::world::catalog::{LAUNCHER, SPRINGBOARD};
 use crate::world::keyboard::Cap;
@@ -92,6 +92,13 @@ impl World {
             windows.push(self.dialog_window(dialog, WindowKind::SystemDialog));
         }
         windows
+    }
+
+    /// The window that a touch at that point is for: the keyboard's only where it is.
+    pub(super) fn window_at(&self, at: Point) -> Option<WindowLayout> {
+        self.lay_out().into_iter().rfind(|layout| {
+            layout.window.kind != WindowKind::Keyboard || layout.window.bounds.contains(at)
+        })
     }
 
     pub(super) fn screen_rect(&self) -> Rect {

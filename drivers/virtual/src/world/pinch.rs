@@ -7,7 +7,6 @@ use crate::geometry::Point;
 use crate::world::World;
 use crate::world::finger::{Gesture, Pointer, SLOP};
 use crate::world::layout::Target;
-use crate::world::snapshot::WindowKind;
 
 /// Two fingers that may be on the glass.
 #[derive(Debug, Clone, Default)]
@@ -66,10 +65,7 @@ impl TwoFingers {
 impl World {
     /// Zooms what lies at `at`, when it can be zoomed.
     pub(super) fn pinch(&mut self, at: Point, scale: f64) {
-        let window = self.lay_out().into_iter().rfind(|layout| {
-            layout.window.kind != WindowKind::Keyboard || layout.window.bounds.contains(at)
-        });
-        let mut nodes = window.into_iter().flat_map(|layout| {
+        let mut nodes = self.window_at(at).into_iter().flat_map(|layout| {
             let nodes = layout.window.nodes.into_iter().zip(layout.targets);
             nodes.rev()
         });

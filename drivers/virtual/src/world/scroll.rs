@@ -2,26 +2,15 @@
 
 use crate::geometry::{Point, Rect};
 use crate::world::World;
-use crate::world::snapshot::{Node, NodeKey, WindowKind};
+use crate::world::snapshot::{Node, NodeKey};
 
 impl World {
     /// Scrolls what lies at `at` by `by`; positive shows what is further down.
     pub(super) fn scroll_at(&mut self, at: Point, by: f64) {
-        let window_layout = self.lay_out();
-        let window = window_layout.iter().rev().find(|l| match l.window.kind {
-            WindowKind::Keyboard => l.window.bounds.contains(at),
-            _ => true,
-        });
-        let Some(window) = window.map(|l| &l.window) else {
-            return;
-        };
-        let scrolls = |n: &&Node| n.flags.scrollable && n.visible.contains(at);
-        let Some(node) = window.nodes.iter().rfind(scrolls) else {
-            return;
-        };
-        let (key, scrolled) = (node.key, node.scrolled);
-        if let Some(scrolled) = scrolled {
-            self.scroll_to(key, (scrolled.offset + by).clamp(0.0, scrolled.most));
+        let nodes = self.window_at(at).map(|layout| layout.window.nodes);
+        let scrolls = |n: &Node| n.flags.scrollable && n.visible.contains(at);
+        if let Some(node) = nodes.into_iter().flatten().rfind(scrolls) {
+            self.scroll_by(node.key, by);
         }
     }
 

@@ -103,9 +103,7 @@ impl World {
     /// The deepest node at that point which does something, of the window that the point is in.
     /// A point outside of a dialog closes the dialog, if that can be.
     fn hit(&mut self, at: Point, long: bool) -> Option<(NodeKey, Target)> {
-        let layout = self.lay_out().into_iter().rfind(|layout| {
-            layout.window.kind != WindowKind::Keyboard || layout.window.bounds.contains(at)
-        })?;
+        let layout = self.window_at(at)?;
         let is_dialog = matches!(
             layout.window.kind,
             WindowKind::Dialog | WindowKind::SystemDialog

@@ -35,7 +35,7 @@ async fn phones_can_share_a_port_and_be_told_apart_by_their_addresses() {
         let said = lab
             .adb(["-s", &serial, "shell", "getprop ro.serialno"])
             .await;
-        assert_eq!(said.ok().trim(), phone.serial());
+        assert_eq!(said.ok().trim(), phone.device().serial());
     }
     lab.end().await;
 }
@@ -118,7 +118,7 @@ async fn many_phones_answer_at_once() {
             let said = lab
                 .adb(["-s", &serial, "shell", "getprop ro.serialno"])
                 .await;
-            (said.ok().trim().to_owned(), phone.serial())
+            (said.ok().trim().to_owned(), phone.device().serial())
         }
     });
     for (said, serial) in futures::future::join_all(asked).await {

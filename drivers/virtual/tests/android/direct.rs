@@ -249,7 +249,10 @@ async fn hundreds_of_phones_take_links_at_once() {
             .await
             .expect("open");
         let serial = host.drain(1, theirs).await;
-        assert_eq!(String::from_utf8_lossy(&serial).trim(), phone.serial());
+        assert_eq!(
+            String::from_utf8_lossy(&serial).trim(),
+            phone.device().serial()
+        );
     }
     fleet.shutdown().await;
 }

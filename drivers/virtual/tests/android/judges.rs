@@ -28,7 +28,7 @@ async fn what_each_judge_asks_is_understood() {
                 }
                 _ => lab.shell(what).await.all(),
             };
-            let unhandled = lab.phone().unhandled();
+            let unhandled = lab.phone().device().unhandled();
             match request.refusal {
                 Some(refusal) => assert!(said.contains(&refusal), "{judge}: {what}: {said}"),
                 None => assert_eq!(unhandled, known, "{judge}: {what}: {said}"),

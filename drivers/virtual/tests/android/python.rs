@@ -43,7 +43,7 @@ async fn run(name: &str, script: &str) {
         String::from_utf8_lossy(&output.stderr)
     );
     assert!(output.status.success(), "{name}: {text}");
-    let unhandled = fleet.android()[0].unhandled();
+    let unhandled = fleet.android()[0].device().unhandled();
     assert!(unhandled.is_empty(), "{name}: {unhandled:?}");
     fleet.shutdown().await;
 }

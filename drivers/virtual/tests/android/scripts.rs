@@ -93,7 +93,7 @@ async fn what_a_phone_has_and_this_one_does_not_is_refused_and_told() {
             "{said:?}"
         );
     }
-    let told: Vec<String> = (lab.phone().unhandled().into_iter())
+    let told: Vec<String> = (lab.phone().device().unhandled().into_iter())
         .map(|(line, _)| line)
         .collect();
     for expected in [

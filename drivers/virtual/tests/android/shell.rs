@@ -23,7 +23,10 @@ async fn exit_codes_and_both_outputs_arrive_apart() {
             said.stderr,
             "/system/bin/sh: no_such_program: inaccessible or not found\n"
         );
-        assert_eq!(lab.phone().unhandled(), [("no_such_program".to_owned(), 1)]);
+        assert_eq!(
+            lab.phone().device().unhandled(),
+            [("no_such_program".to_owned(), 1)]
+        );
         lab.end().await;
     }
 }

@@ -15,7 +15,7 @@ async fn facebook_wda_buys_a_coffee() {
     let printed = bench.run(&python, &["-c", SCRIPT, &url]).await;
     assert!(printed.ends_with("bought\n"), "{printed}");
     assert_eq!(
-        bench.phone().unhandled(),
+        bench.phone().device().unhandled(),
         [],
         "it asked for nothing the phone does not have"
     );

@@ -106,7 +106,7 @@ async fn what_needs_a_developer_image_cannot_be_started() {
         !succeeded && printed.contains("Could not start screenshotr service"),
         "{printed}"
     );
-    let noted = bench.phone().unhandled();
+    let noted = bench.phone().device().unhandled();
     assert_eq!(noted[0].0, "lockdown service com.apple.mobile.screenshotr");
     bench.end().await;
 }

@@ -42,7 +42,7 @@ async fn an_unknown_command_is_a_404_and_noted() {
         "{message}"
     );
     assert_eq!(answer.body["value"]["traceback"], "");
-    let noted = bench.phone().unhandled();
+    let noted = bench.phone().device().unhandled();
     assert_eq!(noted.len(), 1);
     assert!(
         noted[0].0.ends_with("/execute/sync") && noted[0].1 == 1,

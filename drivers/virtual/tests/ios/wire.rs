@@ -84,7 +84,7 @@ async fn every_route_is_a_command_and_every_other_path_is_noted() {
         let answer = client.send(method, &path, json!({})).await.unwrap();
         assert_ne!(answer.body["value"]["message"], "", "{route}");
     }
-    assert_eq!(bench.phone().unhandled(), []);
+    assert_eq!(bench.phone().device().unhandled(), []);
     for (method, path) in [
         ("HEAD", "/status"),
         ("PATCH", "/status"),
@@ -96,7 +96,7 @@ async fn every_route_is_a_command_and_every_other_path_is_noted() {
     ] {
         client.send(method, path, Value::Null).await;
     }
-    let noted = bench.phone().unhandled();
+    let noted = bench.phone().device().unhandled();
     let noted: Vec<_> = noted.iter().map(|(request, _)| request.as_str()).collect();
     assert_eq!(
         noted,

@@ -114,7 +114,9 @@ async fn start(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResul
     if !intent.waits {
         return Ok(0);
     }
-    wait_until(call, launched.ready_at).await;
+    // Until the app has drawn its first picture.
+    let left = launched.ready_at.saturating_sub(device.now());
+    device.sleep(left).await;
     let ms = device.now().saturating_sub(begun).as_millis();
     let state = match launched.kind {
         LaunchKind::Cold => "COLD",
@@ -135,15 +137,6 @@ async fn complain(call: &Call<'_>, intent: &Intent, text: String, code: i32) -> 
         call.end(text, code).await
     } else {
         call.refuse(text, code).await
-    }
-}
-
-/// Lets the time pass until an app has drawn its first picture.
-async fn wait_until(call: &Call<'_>, ready_at: Duration) {
-    let device = call.shell.android.device();
-    let left = ready_at.saturating_sub(device.now());
-    if !left.is_zero() {
-        device.sleep(left).await;
     }
 }
 
@@ -169,8 +162,8 @@ pub(super) async fn monkey(call: &mut Call<'_>) -> CommandResult {
     }
     let count = options.rest.last().map_or("1", String::as_str);
     if let Ok(launched) = device.launch(&package).await {
-        let patience = device.now() + Duration::from_millis(300);
-        wait_until(call, launched.ready_at.min(patience)).await;
+        let left = launched.ready_at.saturating_sub(device.now());
+        device.sleep(left.min(Duration::from_millis(300))).await;
     }
     call.say(format!(
         "Events injected: {count}\n## Network stats: elapsed time=21ms (0ms mobile, 0ms wifi, 21ms not connected)\n"

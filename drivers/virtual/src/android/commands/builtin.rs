@@ -13,11 +13,10 @@ pub(super) fn is_builtin(name: &str) -> bool {
 /// Runs one of the shell's own commands; `None` when it is none.
 pub(super) async fn run(shell: &mut Shell, args: &[String], io: &Io) -> Option<CommandResult> {
     let (name, args) = args.split_first()?;
-    if is_builtin(name) {
-        Some(builtin(shell, name, args, io).await)
-    } else {
-        None
+    if !is_builtin(name) {
+        return None;
     }
+    Some(builtin(shell, name, args, io).await)
 }
 
 async fn builtin(shell: &mut Shell, name: &str, args: &[String], io: &Io) -> CommandResult {

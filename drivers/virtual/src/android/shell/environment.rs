@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use crate::android::Android;
 use crate::android::files::FileUser;
 use crate::android::shell::io::Client;
+use crate::android::{Android, recorded};
 
 /// The most variables of one shell.
 const MAX_VARIABLES: usize = 4096;
@@ -57,23 +57,16 @@ impl Shell {
         if let Some(value) = self.variables.get(name) {
             return Some(value.clone());
         }
-        Some(String::from(match name {
-            "PWD" => &self.cwd,
-            "PATH" => {
-                "/product/bin:/apex/com.android.runtime/bin:/system/bin:/system/xbin:/vendor/bin"
-            }
-            "HOME" => "/",
-            "SHELL" => "/bin/sh",
-            "USER" | "LOGNAME" => self.who.name(),
-            "HOSTNAME" => self.android.device().shape().product,
-            "ANDROID_ROOT" => "/system",
-            "ANDROID_DATA" => "/data",
-            "ANDROID_STORAGE" => "/storage",
-            "EXTERNAL_STORAGE" => "/sdcard",
-            "TMPDIR" => "/data/local/tmp",
-            "TERM" => "xterm-256color",
-            _ => return None,
-        }))
+        let mut recorded = recorded::table("environment").filter_map(|line| line.split_once(' '));
+        let value = match name {
+            "PWD" => Some(self.cwd.as_str()),
+            "USER" | "LOGNAME" => Some(self.who.name()),
+            "HOSTNAME" => Some(self.android.device().shape().product),
+            _ => recorded
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| value),
+        };
+        value.map(str::to_owned)
     }
 
     /// Sets a variable, or has it as it was in a fresh shell; nothing when there are too many or

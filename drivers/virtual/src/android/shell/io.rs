@@ -240,13 +240,7 @@ impl Input {
     /// Puts back what was read too much.
     pub async fn put_back(&self, bytes: Bytes) {
         let mut source = self.0.lock().await;
-        if source.rest.is_empty() {
-            source.rest = bytes;
-        } else {
-            let mut joined = BytesMut::from(bytes.as_ref());
-            joined.extend_from_slice(&source.rest);
-            source.rest = joined.freeze();
-        }
+        source.rest = [bytes, std::mem::take(&mut source.rest)].concat().into();
     }
 }
 

@@ -29,10 +29,7 @@ type TextOf = fn(&View) -> &str;
 
 #[derive(Debug, Clone)]
 enum Test {
-    Is(TextOf, String),
-    Contains(TextOf, String),
-    Starts(TextOf, String),
-    Matches(TextOf, Regex),
+    Text(TextOf, Regex),
     Flag(String, bool),
 }
 
@@ -121,18 +118,17 @@ impl Selector {
             "index" => self.index = Some(usize::try_from(value.as_u64()?).ok()?),
             "instance" => self.instance = Some(usize::try_from(value.as_u64()?).ok()?),
             _ => {
-                let text = value.as_str()?.to_owned();
-                let (field, how) = split(name)?;
-                self.tests.push(match how {
-                    "Contains" => Test::Contains(field, text),
-                    "StartsWith" => Test::Starts(field, text),
-                    "Matches" => {
-                        // Java matches the whole text, and `.` no line end.
-                        let whole = Regex::new(&format!("^(?:{text})$")).ok()?;
-                        Test::Matches(field, whole)
-                    }
-                    _ => Test::Is(field, text),
-                });
+                let (text, (field, how)) = (value.as_str()?, split(name)?);
+                let escaped = regex::escape(text);
+                let pattern = match how {
+                    "Contains" => escaped,
+                    "StartsWith" => format!("^{escaped}"),
+                    // Java matches the whole text, and `.` no line end.
+                    "Matches" => format!("^(?:{text})$"),
+                    _ => format!("^{escaped}$"),
+                };
+                let pattern = Regex::new(&pattern).ok()?;
+                self.tests.push(Test::Text(field, pattern));
             }
         }
         Some(())
@@ -194,10 +190,7 @@ fn bare(value: &Value) -> String {
 impl Test {
     fn holds(&self, view: &View) -> bool {
         match self {
-            Self::Is(text, wanted) => text(view) == wanted,
-            Self::Contains(text, part) => text(view).contains(part),
-            Self::Starts(text, start) => text(view).starts_with(start),
-            Self::Matches(text, regex) => regex.is_match(text(view)),
+            Self::Text(text, pattern) => pattern.is_match(text(view)),
             Self::Flag(name, wanted) => {
                 let flags = &view.flags;
                 let is = match name.as_str() {

@@ -32,16 +32,11 @@ fn answers(request: &Dictionary, device: &Device) -> Vec<Dictionary> {
         "Browse" => browse(options, &apps(device)),
         "Lookup" => vec![lookup(options, &apps(device))],
         "Uninstall" => uninstall(request, device),
-        "LookupArchives" => vec![dictionary([
-            ("LookupResult", Value::Dictionary(Dictionary::new())),
-            ("Status", "Complete".into()),
-        ])],
-        // They take a file that came through AFC, which this phone does not have.
-        "Install" | "Upgrade" => vec![failure(
-            "PackageExtractionFailed",
-            "a virtual phone installs no packages",
-        )],
-        _ => vec![failure("UnknownCommand", "the command is not known")],
+        // Installing takes a file that came through AFC, which this phone does not have.
+        command => {
+            device.note_unhandled(&format!("installation_proxy {command}"));
+            vec![failure("UnknownCommand", "the command is not known")]
+        }
     }
 }
 

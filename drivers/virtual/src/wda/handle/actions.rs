@@ -23,7 +23,7 @@ impl Handler<'_> {
             let (tree, at) = self.element_of(&uid).await?;
             let centre = tree.frame(at).centre();
             if tree.frame(at).is_empty() {
-                return Err(refused(&format!(
+                return Err(WdaError::failed(&format!(
                     "The element '{uid}' is not visible on the screen and thus is not interactable"
                 )));
             }
@@ -31,7 +31,7 @@ impl Handler<'_> {
             let hit = hittable.then(|| self.touch_point(&tree, at)).flatten();
             located.insert(uid, (hit.unwrap_or(centre), centre));
         }
-        let plan = w3c::plan(actions.as_ref(), &located).map_err(|text| refused(&text))?;
+        let plan = w3c::plan(actions.as_ref(), &located).map_err(|text| WdaError::failed(&text))?;
         self.carry_out(plan).await
     }
 
@@ -68,8 +68,4 @@ impl Handler<'_> {
         self.spend(plan.ends.saturating_sub(passed)).await;
         Ok(())
     }
-}
-
-fn refused(text: &str) -> WdaError {
-    WdaError::described(ErrorKind::UNKNOWN_ERROR, text)
 }

@@ -41,17 +41,6 @@ impl Handler<'_> {
         Ok(texts.join("\n").into())
     }
 
-    pub(super) fn alert_set_text(&mut self) -> Done {
-        if self.arguments.get("value").is_none() {
-            return Err(WdaError::invalid_argument("Missing 'value' parameter"));
-        }
-        self.open_alert()?;
-        Err(WdaError::new(
-            ErrorKind::UNSUPPORTED_OPERATION,
-            "The alert contains no input fields",
-        ))
-    }
-
     pub(super) fn alert_buttons(&mut self) -> Result<Value, WdaError> {
         self.active_app()?;
         let dialog = self.dialog().ok_or_else(WdaError::no_alert)?;

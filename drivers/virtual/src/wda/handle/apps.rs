@@ -8,7 +8,7 @@ use super::looking::facts;
 use super::{Done, Handler};
 use crate::app::AppId;
 use crate::faults::{Event, Fault};
-use crate::wda::error::{ErrorKind, WdaError};
+use crate::wda::error::WdaError;
 use crate::world::{AppState, SPRINGBOARD};
 
 impl Handler<'_> {
@@ -21,11 +21,6 @@ impl Handler<'_> {
         }
         self.expect_to_run(&id, true);
         Ok(())
-    }
-
-    pub(super) async fn app_launch_unattached(&mut self) -> Done {
-        let launched = self.launch(&self.bundle_id()?).await;
-        launched.map_err(|_| WdaError::unknown("LSApplicationWorkspace failed to launch app"))
     }
 
     pub(super) fn app_terminate(&mut self) -> Result<Value, WdaError> {
@@ -81,7 +76,7 @@ impl Handler<'_> {
         let url = self.arguments.text("url");
         let url = url.ok_or_else(|| WdaError::invalid_argument("URL is required"))?;
         let opened = self.open_link(url).await;
-        opened.map_err(|text| WdaError::described(ErrorKind::UNKNOWN_ERROR, &text))
+        opened.map_err(|text| WdaError::failed(&text))
     }
 
     /// Opens a link in the app that claims it, and waits until that app shows.

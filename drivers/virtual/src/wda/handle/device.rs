@@ -26,7 +26,7 @@ impl Handler<'_> {
             // Nothing here can be heard.
             "volumeup" | "volumedown" => self.act().await,
             _ => {
-                return Err(unknown(&format!(
+                return Err(WdaError::failed(&format!(
                     "The button '{name}' is not supported. The device under test only supports the following buttons: (home, volumedown, volumeup)"
                 )));
             }
@@ -111,7 +111,9 @@ impl Handler<'_> {
         let kind = self.arguments.text("contentType").unwrap_or("plaintext");
         match kind.to_lowercase().as_str() {
             "plaintext" | "url" => Ok(()),
-            other => Err(unknown(&format!("Unsupported content type: {other}"))),
+            other => Err(WdaError::failed(&format!(
+                "Unsupported content type: {other}"
+            ))),
         }
     }
 
@@ -164,8 +166,4 @@ impl Handler<'_> {
             format!("Did not receive any expected {name} notifications within {patience}s");
         Err(WdaError::new(ErrorKind::TIMEOUT, message))
     }
-}
-
-fn unknown(text: &str) -> WdaError {
-    WdaError::described(ErrorKind::UNKNOWN_ERROR, text)
 }
