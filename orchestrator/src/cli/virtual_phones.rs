@@ -153,7 +153,8 @@ async fn up(
         }
         Format::Text => {
             for phone in fleet.android() {
-                let (name, model, at) = (phone.device().name(), phone.device().shape().model, phone.address());
+                let (device, at) = (phone.device(), phone.address());
+                let (name, model) = (device.name(), device.shape().model);
                 render::out(&format!("{name} ({model}): adb connect {at}"));
             }
             for phone in fleet.ios() {

@@ -124,7 +124,9 @@ impl Shell {
         let mut shell = self.copy();
         // The pipe ends with what writes to it.
         let running = async move { shell.run_to_end(list, &inner).await };
-        let (status, text) = tokio::join!(running, captured.all(MAX_EXPANSION));
+        // What is too much breaks the pipe.
+        let reading = async move { captured.all(MAX_EXPANSION).await };
+        let (status, text) = tokio::join!(running, reading);
         self.status = status;
         let text = String::from_utf8_lossy(&text);
         Ok(text.trim_end_matches('\n').to_owned())
