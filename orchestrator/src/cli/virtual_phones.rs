@@ -63,7 +63,7 @@ struct UpArgs {
     #[arg(long, value_enum, value_name = "PROFILE")]
     profile: Option<Profile>,
 
-    /// Append a line of JSON to FILE for everything that reaches them
+    /// Append each request they receive to FILE, one line of JSON each
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 

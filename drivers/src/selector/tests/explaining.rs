@@ -151,7 +151,7 @@ fn a_selector_for_another_platform_says_so() {
         why(other),
         "iosMaestro selectors match elements of iOS, and this screen has none"
     );
-    assert!(why(json!({ "compose": {} })).contains("no device here has one"));
+    assert!(why(json!({ "compose": {} })).contains("no device supports them here"));
     let empty = explain(&Tree::default(), &compiled(text("x")));
     assert_eq!(empty, ["the screen has no elements"]);
 }

@@ -178,7 +178,7 @@ fn approval(
     let sessions = side.cells.get(&(trail, cell)).cloned().unwrap_or_default();
     if let Some([left, top, right, bottom]) = side.noise(&sessions, step)?.first() {
         return Err(format!(
-            "noisy: its repeats differ at {left},{top},{right},{bottom}; a mask leaves that out"
+            "noisy: its repeats differ at {left},{top},{right},{bottom}; a mask excludes that"
         ));
     }
     let seen = side.step(place, step).ok_or("the step was not reached")?;
@@ -212,7 +212,7 @@ fn approval(
         let mut visual = changes.iter().filter(|one| one.kind == ChangeKind::Visual);
         let visual = visual.find(|change| !change.boxes.is_empty());
         let visual = visual.ok_or("it has no boxes to choose from")?;
-        let before = before.ok_or("no baseline to keep the rest of")?;
+        let before = before.ok_or("no baseline to take the rest from")?;
         // Parts of a picture say nothing of what the screen holds.
         (tree, defects) = (before.tree, before.entry.defects);
         (picture, parts) = (before.picture, before.entry.boxes);

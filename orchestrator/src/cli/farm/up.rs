@@ -175,7 +175,7 @@ impl<'a> Farm<'a> {
         let written = std::fs::write(token::url_file(self.folder), &url)
             .and_then(|()| std::fs::write(listen_file(self.folder), listen));
         written.map_err(|error| {
-            CliError::infrastructure("cannot write down the farm's address").because(&error)
+            CliError::infrastructure("cannot save the farm's address").because(&error)
         })?;
         let token = token::for_a_host(self.folder)?;
         let line = token::line(&url, Role::Host, &token.words);
@@ -193,7 +193,7 @@ impl<'a> Farm<'a> {
             ),
             Format::Text if outside.is_some() => {
                 render::say(&format!(
-                    "the farm is up at {url}; within an hour, one other computer joins with"
+                    "the farm is up at {url}; within an hour, one other computer can join with:"
                 ));
                 render::out(&line);
             }

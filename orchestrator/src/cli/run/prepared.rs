@@ -141,7 +141,7 @@ impl<'a> Prepared<'a> {
             } else if !has_trails {
                 "no trail has steps".to_owned()
             } else {
-                "no trail is for these devices".to_owned()
+                "no trail supports these devices".to_owned()
             }));
         }
         request.choice.apply(&mut plan, config, context)?;

@@ -211,8 +211,8 @@ impl<'a> Watch<'a> {
     pub(crate) fn unmet(&self, Unmet { what, mut log }: Unmet) -> ToolError {
         let waited = self.end.saturating_duration_since(self.started);
         log.push(match self.looks {
-            1 => "looked once".to_owned(),
-            looks => format!("looked {looks} times"),
+            1 => "the screen did not change".to_owned(),
+            looks => format!("read the screen {looks} times"),
         });
         ToolError::Failed {
             message: format!("{what} within {:.1} s", waited.as_secs_f64()),
