@@ -80,6 +80,12 @@ pub(crate) fn run(args: &ApproveArgs, context: &Context) -> Result<Exit, CliErro
             "no trail of the run has a step {step}"
         )));
     }
+    if let Some(values) = selection.unknown_cell(run) {
+        let values = values.iter().map(|(name, value)| format!("{name}={value}"));
+        let values = values.collect::<Vec<_>>().join(",");
+        return Err(CliError::misuse(format!("no cell of the run has {values}"))
+            .hint("`packtrain report` shows its cells"));
+    }
     let mut plan = plan(
         (run, &mut recorded.pictures()),
         &mut kept,

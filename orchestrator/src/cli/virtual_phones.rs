@@ -101,6 +101,11 @@ pub(crate) fn run(args: VirtualArgs, context: &Context) -> Result<Exit, CliError
             None => configured.profile,
         },
     };
+    if settings.android == 0 && settings.ios == 0 {
+        return Err(CliError::misuse(
+            "no phone to start: --android and --ios are both 0",
+        ));
+    }
     let arrivals = args.log.as_deref().map(|path| {
         Arrivals::append(path).or_misuse(format_args!("cannot write {}", path.display()))
     });

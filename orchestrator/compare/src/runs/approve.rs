@@ -28,6 +28,18 @@ pub struct Selection {
     pub boxes: Vec<usize>,
 }
 
+impl Selection {
+    /// Values that no cell of the run has together.
+    pub fn unknown_cell(&self, run: &Run) -> Option<&BTreeMap<String, String>> {
+        let is_there = |values| {
+            run.cells
+                .iter()
+                .any(|cell| has_all(&cell.all_values(), values))
+        };
+        self.cells.iter().find(|values| !is_there(values))
+    }
+}
+
 /// A baseline to be written.
 #[derive(Debug, Clone)]
 pub struct Approval {
@@ -121,9 +133,12 @@ pub fn plan(
 
 fn is_wanted(run: &Run, cell: usize, selection: &Selection) -> bool {
     let known = run.cells[cell].all_values();
-    let is_known = |(name, value): (&String, &String)| known.get(name) == Some(value);
     let mut wanted = selection.cells.iter();
-    selection.cells.is_empty() || wanted.any(|values| values.iter().all(is_known))
+    selection.cells.is_empty() || wanted.any(|values| has_all(&known, values))
+}
+
+fn has_all(known: &BTreeMap<String, String>, values: &BTreeMap<String, String>) -> bool {
+    (values.iter()).all(|(name, value)| known.get(name) == Some(value))
 }
 
 /// Cells that must not become a baseline as a whole.

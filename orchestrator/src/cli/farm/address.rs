@@ -9,7 +9,7 @@ use packtrain_farm::link::{Credentials, FarmAddress, Link, Trust};
 use packtrain_farm::live;
 use packtrain_farm::server::{self, Access, FarmFolder, Identity, Role};
 
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::wiring;
 
 /// Who may run trails, the most able first.
@@ -198,5 +198,6 @@ pub(crate) fn folder(dir: Option<&PathBuf>) -> Result<FarmFolder, CliError> {
         None => farms()?.join("server"),
     };
     let path = std::path::absolute(&path).unwrap_or(path);
-    Ok(FarmFolder::open(&path)?)
+    FarmFolder::open(&path)
+        .or_infrastructure(format_args!("cannot use {} for the farm", path.display()))
 }

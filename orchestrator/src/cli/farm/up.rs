@@ -1,6 +1,6 @@
 //! `packtrain farm up`: a whole farm on this computer, until Ctrl-C.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{AddrParseError, IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -64,10 +64,11 @@ pub(crate) struct UpArgs {
     format: Format,
 }
 
-fn listen(text: &str) -> Result<SocketAddr, String> {
+fn listen(text: &str) -> Result<SocketAddr, &'static str> {
     let with_port = text.parse::<SocketAddr>();
     let without = || Ok(SocketAddr::new(text.parse::<IpAddr>()?, DEFAULT_PORT));
-    with_port.or_else(|_| without().map_err(|error: std::net::AddrParseError| error.to_string()))
+    let expected = |_: AddrParseError| "expected ADDRESS or ADDRESS:PORT, such as 0.0.0.0:4222";
+    with_port.or_else(|_| without().map_err(expected))
 }
 
 /// `packtrain farm up`.

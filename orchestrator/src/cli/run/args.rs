@@ -201,9 +201,9 @@ impl FromStr for ShardArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ScreenshotsArg {
-    /// After every step.
+    /// Always.
     All,
-    /// When a step fails.
+    /// Only when a step fails.
     Failure,
     /// Never.
     None,

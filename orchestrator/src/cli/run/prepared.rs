@@ -51,7 +51,12 @@ impl<'a> Prepared<'a> {
         mistakes.append(&mut found.mistakes);
         mistakes.extend(misspelled(&request, &loaded, &found, &registry, context)?);
         if !mistakes.is_empty() {
-            return Err(CliError::mistakes("the project", mistakes));
+            let is_option = |one: &Diagnostic| one.source.name().starts_with("--");
+            let place = match mistakes.iter().all(is_option) {
+                true => "the options",
+                false => "the project",
+            };
+            return Err(CliError::mistakes(place, mistakes));
         }
         Ok(Self {
             request,
