@@ -139,9 +139,8 @@ fn missing_contents_are_explained() {
 fn an_index_past_the_end_says_how_many_there_are() {
     let mut selector = json!({ "androidAccessibility": { "classNameRegex": ".*Button" } });
     selector["index"] = json!(2);
-    assert!(
-        why(selector).starts_with("2 elements match without the index; index 2 is past the last")
-    );
+    let told = "2 elements match without the index; index 2 is out of range";
+    assert!(why(selector).starts_with(told));
 }
 
 #[test]
