@@ -99,7 +99,7 @@ impl DriverError {
         match self {
             Self::Lost { hint, .. } => hint.as_deref(),
             Self::Timeout { .. } => Some(
-                "it is connected but does not get done: look at it or restart it; if it is only slow, a longer `--timeout` helps",
+                "it is connected but does not respond in time: check or restart it; if it is only slow, raise `--timeout`",
             ),
             Self::Unmet { .. } | Self::Invalid(_) | Self::Unsupported { .. } | Self::Cancelled => {
                 None

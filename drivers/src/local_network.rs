@@ -10,8 +10,8 @@ const NO_ROUTE: &str = "No route to host";
 pub fn hint(system: &str, reason: &str) -> Option<&'static str> {
     let may_be_kept_out = system == "macos" && reason.contains(NO_ROUTE);
     may_be_kept_out.then_some(
-        "is it switched on and in this network? macOS says the same where the app that started \
-         Packtrain (terminal, editor, agent) may not use the local network: System Settings, \
+        "is it switched on and on this network? macOS reports the same when the app that \
+         started Packtrain (terminal, editor, agent) may not use the local network: System Settings, \
          Privacy & Security, Local Network",
     )
 }

@@ -104,7 +104,7 @@ impl RestoreFile {
         DriverError::Lost {
             cause: format!("settings of the run before could not be put back: {why}"),
             hint: Some(format!(
-                "{} should tell what they were; look at the device's settings, then remove the file",
+                "{} should record what they were; check the device's settings, then remove the file",
                 self.path.display()
             )),
         }
@@ -174,12 +174,11 @@ impl AxisRestore {
     /// Why none may be changed, for people: without a file that says what they were, none may be.
     pub async fn keep(&mut self, settings: Vec<SavedSetting>) -> Result<(), String> {
         let file =
-            (self.file.clone()).ok_or("no folder is configured for what they were before")?;
+            (self.file.clone()).ok_or("no folder is configured for saving the original values")?;
         let kept = settings.clone();
         let written = tokio::task::spawn_blocking(move || file.write(&kept)).await;
         let written = written.map_err(std::io::Error::other).and_then(|done| done);
-        written
-            .map_err(|error| format!("what they were before cannot be written down: {error}"))?;
+        written.map_err(|error| format!("the original values cannot be saved: {error}"))?;
         self.settings = settings;
         Ok(())
     }

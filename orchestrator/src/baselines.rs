@@ -55,7 +55,7 @@ impl Kept {
     /// The folder of a trail's baselines. The path comes from a journal, which may come from anywhere.
     fn folder(&self, trail: &str) -> Result<PathBuf, String> {
         let path = Path::new(trail);
-        let outside = || format!("{trail} lies outside of {}", self.root.display());
+        let outside = || format!("{trail} is outside {}", self.root.display());
         if path.components().any(|part| part == Component::ParentDir) {
             return Err(outside());
         }
@@ -64,7 +64,7 @@ impl Kept {
         let name = path.file_name().and_then(|name| name.to_str());
         let (Some(name), Some(parent), true) = (name, path.parent(), is_file) else {
             return Err(format!(
-                "trail {trail} not found here; the folder where the run began has it"
+                "trail {trail} not found here; use the folder where the run was started"
             ));
         };
         let said = |error: std::io::Error| format!("{trail}: {error}");
@@ -103,7 +103,7 @@ impl Kept {
         let path = folder.join(format!("{key}.webp"));
         let picture = Picture::from_webp(&there(&path)?).map_err(|error| said(&path, &error))?;
         if picture.digest() != entry.picture {
-            return Err(said(&path, &"is not the picture in baseline.json"));
+            return Err(said(&path, &"does not match baseline.json"));
         }
         let tree = match entry.tree {
             None => None,
@@ -273,7 +273,7 @@ fn read_step(folder: &Path) -> Result<Option<Step>, String> {
         SCHEMA_VERSION => Ok(Some(step)),
         other => Err(said(
             &path,
-            &format_args!("has version {other}, and this program reads 1"),
+            &format_args!("has version {other}; this program reads version 1"),
         )),
     }
 }

@@ -81,7 +81,7 @@ enum Command {
     Matrix(matrix::MatrixArgs),
     /// Check trails and configuration without a device
     Check(check::CheckArgs),
-    /// Resume a run on a farm whose process is gone
+    /// Resume a farm run whose process has ended
     Resume(Box<resume::ResumeArgs>),
     /// List the devices that trails can run on
     Devices(devices::DevicesArgs),
@@ -101,7 +101,7 @@ enum Command {
     Runs(report::RunsArgs),
     /// Compare a run with its baselines, or with an earlier run
     Compare(compare::CompareArgs),
-    /// Approve what a run recorded as its baselines, without running again
+    /// Make a run's recorded screens its baselines, without running again
     Approve(approve::ApproveArgs),
     /// Check your setup: what is installed, what is missing, and how to get it
     Doctor(doctor::DoctorArgs),

@@ -188,7 +188,7 @@ fn two_blocks_in_one_selector_are_a_mistake() {
         &said,
         &[
             "a.trail.yaml:6:",
-            "exclude each other",
+            "are mutually exclusive",
             "^",
             "hint:",
             "keep one of them",

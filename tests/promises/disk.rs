@@ -63,7 +63,7 @@ fn a_picture_that_cannot_be_saved_is_told_and_the_journal_goes_on() {
     let ended = run(&lab, 8, &[]).expect(0);
     has(&ended.stderr, &[".png was not saved"]);
     assert!(
-        !ended.stderr.contains("gets nothing more"),
+        !ended.stderr.contains("receives nothing more"),
         "{}",
         ended.stderr
     );

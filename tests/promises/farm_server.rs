@@ -93,7 +93,7 @@ fn a_farm_comes_up_is_well_and_leaves_nothing_behind() {
     assert!(told["streams"].as_array().unwrap().len() >= 6);
     farm.end();
     let after = run(&lab, &["farm", "doctor"]).expect(2);
-    has(&after.stderr, &["the farm of this computer is not up"]);
+    has(&after.stderr, &["this computer's farm is not running"]);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_second_farm_in_the_same_folder_is_refused() {
     let lab = lab();
     let farm = Farm::up(&lab, &[]);
     let second = run(&lab, &["farm", "up", "--no-devices"]).expect(2);
-    has(&second.stderr, &["a farm is up already in"]);
+    has(&second.stderr, &["a farm is already running in"]);
     well(&lab);
     farm.end();
 }

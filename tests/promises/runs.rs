@@ -294,7 +294,7 @@ fn a_run_of_some_cells_is_no_pass_beside_one_of_all_and_removes_no_baseline_of_t
     let told = shop.packtrain(&["approve", "--prune"], 2).stderr;
     has(
         &told,
-        &["web-chromium-390x844@1 stays: the run was of some cells only (--device)"],
+        &["web-chromium-390x844@1 is kept: the run covered only some cells (--device)"],
     );
     assert_eq!(shop.baselines(), approved);
 
@@ -318,7 +318,7 @@ fn what_shows_a_secret_is_not_compared_and_in_no_baseline() {
     };
     let approve = || {
         let told = shop.packtrain(&["approve"], 0).stderr;
-        has(&told, &["warning: the run knew secrets (word)"]);
+        has(&told, &["warning: the run had secrets (word)"]);
         shop.0.read(format!("trails/shop.baseline/{STEP}"))
     };
     run("open-sesame");

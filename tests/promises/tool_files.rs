@@ -257,7 +257,7 @@ fn the_list_of_tools_says_where_a_tool_comes_from_and_which_toolsets_it_is_in() 
         ],
     );
     let listed = lab.run(&["tools"]).expect(0).stdout;
-    has(&listed, &["FROM", "tools/enter.tool.yaml"]);
+    has(&listed, &["SOURCE", "tools/enter.tool.yaml"]);
     let shown = |name: &str| {
         let shown = lab
             .run(&["tools", name, "--format", "json"])

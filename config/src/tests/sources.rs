@@ -258,7 +258,7 @@ fn values_that_make_no_sense_are_refused() {
         ),
         (
             "command: x, scope: per-trail",
-            "hint: it can be per-session, per-device, per-run, shared",
+            "hint: expected one of: per-session, per-device, per-run, shared",
         ),
         (
             "command: x, transport: sse",

@@ -101,7 +101,12 @@ impl AndroidDevice {
                 return Ok(());
             }
             if Instant::now() + ALERT_POLL >= limit {
-                let stays = || unmet(format!("answer the alert {:?}: it stays open", dialog.text));
+                let stays = || {
+                    unmet(format!(
+                        "answer the alert {:?}: it is still open",
+                        dialog.text
+                    ))
+                };
                 return Err(doubt.unwrap_or_else(stays));
             }
             tokio::time::sleep(ALERT_POLL).await;

@@ -80,7 +80,7 @@ pub(crate) fn parse(text: &str, leave: Leave<'_>) -> Result<Dump, DumpFault> {
         None if text.starts_with("<hierarchy") && is_closed_at_once(text) => {
             return Err(DumpFault::Empty);
         }
-        None => return Err(DumpFault::Broken("it has no end".to_owned())),
+        None => return Err(DumpFault::Broken("it is cut short".to_owned())),
     };
     let mut windows = Windows::default();
     windows.read(&text[..end])?;

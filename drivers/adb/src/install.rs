@@ -66,7 +66,7 @@ impl InstallError {
             Self::Python { .. } | Self::Timeout(_) => {
                 Some("check that pip reaches its index: `python3 -m pip download uiautomator2`")
             }
-            Self::OtherJar { .. } => Some("the index serves something else; do not use it"),
+            Self::OtherJar { .. } => Some("the index serves a different file; do not use it"),
             Self::File { .. } => None,
         }
     }

@@ -100,11 +100,11 @@ impl Restore {
         }
         if self.demo_mode {
             let undone = device.demo_mode(false, deadline).await;
-            self.demo_mode = !note("the status bar still shows a demo", undone);
+            self.demo_mode = !note("the status bar is still in demo mode", undone);
         }
         if let Some(before) = &self.rotation {
             let undone = device.put_rotation(before, deadline).await;
-            if note("the screen is still turned", undone) {
+            if note("the screen is still rotated", undone) {
                 self.rotation = None;
             }
         }

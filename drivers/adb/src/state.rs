@@ -120,7 +120,7 @@ impl DeviceState {
                 "unlock the device and accept this computer's key; if no dialog shows, revoke USB \
                  debugging authorizations in its developer options and plug it in again"
             }
-            Self::Authorizing | Self::Connecting => "it needs a moment",
+            Self::Authorizing | Self::Connecting => "try again in a moment",
             Self::NoPermissions => {
                 "add udev rules for it and join the group plugdev, then `adb kill-server` and \
                  plug it in again"
@@ -131,7 +131,7 @@ impl DeviceState {
             Self::Absent => {
                 "check its cable or `packtrain devices connect` it again; `packtrain devices` shows what is there"
             }
-            Self::Other(_) => "`adb devices -l` shows what adb thinks of it",
+            Self::Other(_) => "`adb devices -l` shows its state",
         })
     }
 }

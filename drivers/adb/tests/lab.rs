@@ -213,7 +213,7 @@ impl Phone for Device {
     const NEXT_FIELD: Key = Key::Tab;
     const HIDES_KEYBOARD: bool = true;
     const NOTIFICATIONS: &str = "post_notifications";
-    const NOT_INSTALLED: &str = "com.example.none is not installed; installed are com.example.shop";
+    const NOT_INSTALLED: &str = "com.example.none is not installed; installed: com.example.shop";
     const NOT_STARTED: &str = "start com.example.shop: it did not come to the front; \
                                com.google.android.apps.nexuslauncher is in front";
     const ANOTHER_AXIS: (&str, &str) = ("fontScale", "2");

@@ -127,7 +127,7 @@ impl Downloads {
             }
             if tokio::time::timeout_at(end, ended.changed()).await.is_err() {
                 let what = format!(
-                    "none of {seen} downloads is as expected after {:.1} s{}{}",
+                    "none of {seen} downloads matches after {:.1} s{}{}",
                     limit.as_secs_f64(),
                     if log.is_empty() { "" } else { ": " },
                     log.iter().take(3).cloned().collect::<Vec<_>>().join("; ")
@@ -172,7 +172,7 @@ async fn lack(wanted: &WantedDownload, path: &Path) -> Result<u64, String> {
     }
     if let Some(text) = &wanted.contains {
         if bytes > MAX_READ {
-            return Err(format!("{bytes} bytes are too many to look for a text in"));
+            return Err(format!("{bytes} bytes are too many to search for text"));
         }
         let content = tokio::fs::read(path).await.map_err(unreadable)?;
         if !contains_plain(&String::from_utf8_lossy(&content), text) {

@@ -321,7 +321,7 @@ impl WebDriver {
     fn session(&self) -> Result<&Session, DriverError> {
         self.session.as_ref().ok_or_else(|| match self.given_up {
             Some(name) => DriverError::lost(format!(
-                "its page was closed, because `{name}` was given up before it was done"
+                "its page was closed, because `{name}` was cancelled before it finished"
             )),
             None => DriverError::Invalid("no session was begun on this device".to_owned()),
         })

@@ -264,7 +264,7 @@ async fn resolve(
         Reference::ListedElement(number) => {
             let candidate = listed(session, number, limit).await?;
             let note = format!(
-                "{}: by its place, for no snapshot of this session gave it",
+                "{}: by position, because no snapshot of this session has it",
                 candidate.by
             );
             Ok((candidate, Some(note)))
@@ -299,7 +299,7 @@ async fn numbered(session: &Session, number: u32) -> Result<Candidate, DriverErr
             let instead = now(&found).map(|is| format!("; there is {is} now"));
             let instead = instead.unwrap_or_default();
             format!(
-                "e{number} was {} of a page or frame that was left{instead}; look again, by a snapshot",
+                "e{number} was {} on a page or frame that is gone{instead}; take a new snapshot",
                 found.was
             )
         }

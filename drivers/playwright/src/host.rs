@@ -74,19 +74,19 @@ impl HostError {
                 "install one with the system's package manager; `packtrain doctor` names the command"
             }
             Self::NotTheBrowser { .. } => {
-                "`executable` of a web device is a browser of its `engine`; without it, the one of this \
-                 computer is found"
+                "`executable` must be a browser of the device's `engine`; omit it to use the installed \
+                 one"
             }
             Self::NoFirefox => "install one; `packtrain doctor` names the command",
             Self::Missing { .. } | Self::Spawn { .. } => {
                 "run `packtrain doctor`; `packtrain doctor --fix` installs what npm can install"
             }
             Self::Handshake(_) => {
-                "run `packtrain doctor`: the playwright-core it finds should be the tried version"
+                "run `packtrain doctor`: the playwright-core it finds should be the tested version"
             }
             Self::Browser { .. } => {
-                "run `packtrain doctor`; a browser of the system's packages brings what it needs, \
-                 and a headed browser needs a display"
+                "run `packtrain doctor`; a browser from the system's packages has what it needs; \
+                 a headed one also needs a display"
             }
         }
     }

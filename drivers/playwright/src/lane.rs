@@ -42,8 +42,8 @@ const REQUEST_TIMEOUT: Duration = Duration::from_millis(500);
 const TAB_TIMEOUT: Duration = Duration::from_secs(2);
 /// Playwright's worlds are called so, and then by their page.
 const WORLD: &str = "__playwright_utility_world_";
-const NOT_TAKEN: &str = "The page did not take the events";
-const NOT_ARRIVED: &str = "The page began to go to another and did not arrive";
+const NOT_TAKEN: &str = "The page did not receive the events";
+const NOT_ARRIVED: &str = "The page started to navigate and did not arrive";
 /// Where the script answers, in that world alone.
 const SCRIPT: &str = "globalThis[Symbol.for('packtrain')]";
 

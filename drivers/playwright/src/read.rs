@@ -177,7 +177,7 @@ pub(crate) async fn await_mutation(page: &Page, limit: Duration) {
         .evaluate::<_, Value>(script, Some(&wire::millis(limit)))
         .await;
     if let Err(error) = watched {
-        tracing::debug!(%error, "the document went away while it was watched");
+        tracing::debug!(%error, "the document was replaced while it was being watched");
     }
 }
 

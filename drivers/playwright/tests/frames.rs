@@ -181,7 +181,7 @@ async fn a_recorded_number_is_a_place_also_after_a_recorded_snapshot(device: &mu
         let text = device.snapshot().await.text;
         assert!(text.contains(&format!("[e2] button \"{said}\"")), "{text}");
         let notes = device.notes(click(by_ref("e2"))).await;
-        assert!(notes[0].contains("by its place"), "{notes:?}");
+        assert!(notes[0].contains("by position"), "{notes:?}");
     }
     // A caller that looked in order to act relies on what it saw.
     let seen = snapshot(device).await;
@@ -190,7 +190,7 @@ async fn a_recorded_number_is_a_place_also_after_a_recorded_snapshot(device: &mu
     let old = &seen.refs.last().unwrap().name;
     let (what, _) = unmet(device.err(click(by_ref(old))).await);
     assert!(
-        what.contains("button \"Second\" of a page or frame that was left"),
+        what.contains("button \"Second\" on a page or frame that is gone"),
         "{what}"
     );
 }

@@ -208,7 +208,7 @@ async fn a_cancelled_command_stops_acting_on_the_page(device: &mut Device) {
     let error = device.err(expect_text("Shop")).await;
     assert_eq!(error.fault(), Fault::Device, "{error:?}");
     assert!(
-        error.to_string().contains("`click` was given up"),
+        error.to_string().contains("`click` was cancelled"),
         "{error}"
     );
 }

@@ -12,7 +12,7 @@ pub(super) const MAX_PARTS: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectorError {
     /// Two platforms at once.
-    #[error("`{first}` and `{second}` exclude each other{}", place(.at))]
+    #[error("`{first}` and `{second}` are mutually exclusive{}", place(.at))]
     SeveralBlocks {
         /// The block found first.
         first: &'static str,

@@ -117,7 +117,7 @@ impl Explanation<'_> {
         let count = find_all(self.tree, plan).len();
         if count > 0 {
             self.say(format!(
-                "{} without the index; index {index} is past the last, they count from 0",
+                "{} without the index; index {index} is out of range, counting from 0",
                 match count {
                     1 => "1 element matches".into(),
                     _ => format!("{count} elements match"),
@@ -134,7 +134,7 @@ impl Explanation<'_> {
         };
         if block.family == Family::Compose {
             self.say(
-                "compose selectors are kept for other programs; no device here has one".into(),
+                "compose selectors are for other programs; no device supports them here".into(),
             );
             return None;
         }

@@ -110,7 +110,7 @@ impl Agent {
     /// What WebDriverAgent says of itself and the device. Starts it when it does not answer and
     /// it is known how.
     pub(crate) async fn status(&mut self, ctx: &CommandContext) -> Result<Value, DriverError> {
-        let request = WdaRequest::get("ask WebDriverAgent how it is", "/status")
+        let request = WdaRequest::get("get WebDriverAgent's status", "/status")
             .at_top()
             .within(STATUS_TIMEOUT);
         let doing = request.doing;
@@ -133,7 +133,7 @@ impl Agent {
         let (most, hint) = match self.is_shared {
             true => (
                 SHARED_SESSIONS,
-                "other commands launch apps on this simulator all the time; give them another one",
+                "other commands keep launching apps on this simulator; run them on another one",
             ),
             false => (
                 SESSIONS,
@@ -155,12 +155,11 @@ impl Agent {
                 return Err(failure);
             };
             match refusal.kind {
-                Refusal::NoSession if self.is_shared => self.mended(
-                    "another process began a session on this simulator; both use it from now on",
-                ),
+                Refusal::NoSession if self.is_shared => self
+                    .mended("another process began a session on this simulator; both now share it"),
                 Refusal::NoSession => self.mended(
-                    "the session with WebDriverAgent was gone, because another client made one \
-                     or it was restarted; a new one was made",
+                    "the session with WebDriverAgent was gone, because another client created \
+                     one or it was restarted; a new one was created",
                 ),
                 // What another process has left in a session is not a crash of this one's app.
                 Refusal::AppGone if self.app.is_none() => is_left = true,
@@ -258,7 +257,7 @@ impl Agent {
             format!("the connection closed before the response: {why}"),
             "it may have taken effect, so it was not retried".to_owned(),
         ];
-        let status = WdaRequest::get("ask WebDriverAgent how it is", "/status").at_top();
+        let status = WdaRequest::get("get WebDriverAgent's status", "/status").at_top();
         match self
             .send(&status, ctx.remaining_up_to(STATUS_TIMEOUT))
             .await
@@ -341,9 +340,10 @@ fn explained(request: &WdaRequest, error: WireError, began: Instant) -> DriverEr
     };
     match &error {
         WireError::Dial(dial) => lost(dial.hint()),
-        WireError::Broken(_) => {
-            lost("WebDriverAgent ends every connection: start it again, or the device".to_owned())
-        }
+        WireError::Broken(_) => lost(
+            "WebDriverAgent closes every connection: start it again, or restart the device"
+                .to_owned(),
+        ),
         WireError::Garbage(_) => {
             lost("check that WebDriverAgent and nothing else listens there".to_owned())
         }

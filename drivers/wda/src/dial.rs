@@ -109,8 +109,8 @@ impl DialError {
 
     fn hint_on(&self, system: &str) -> String {
         match self {
-            Self::Refused { .. } => "start WebDriverAgent on the device, or give the command that \
-                 does as `start` in devices.ios.<name>"
+            Self::Refused { .. } => "start WebDriverAgent on the device, or set `start` in \
+                 devices.ios.<name> to a command that does"
                 .to_owned(),
             Self::Unreachable { message, .. } => local_network::hint(system, message)
                 .unwrap_or("check the address in devices.ios.<name>.wda and the network")
@@ -122,7 +122,7 @@ impl DialError {
                 format!("plug {udid} in, unlock it and trust this computer")
             }
             Self::Mux(MuxError::Refused { .. } | MuxError::Failed { .. }) => {
-                "pull the device out and plug it in again".to_owned()
+                "unplug the device and plug it in again".to_owned()
             }
         }
     }

@@ -156,7 +156,7 @@ impl WdaDriver {
                 answer => return answer,
             }
         }
-        let what = format!("{}: one alert after another is in the way", request.doing());
+        let what = format!("{}: alerts keep appearing", request.doing());
         Err(DriverError::unmet(what).into())
     }
 

@@ -66,7 +66,7 @@ impl LockdownError {
             | Self::Length(_)
             | Self::Missing { .. }
             | Self::Encrypt(_)
-            | Self::Slow => "pull the device out and plug it in again; unlock it",
+            | Self::Slow => "unplug the device and plug it in again; unlock it",
         }
     }
 }

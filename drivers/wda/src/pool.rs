@@ -119,7 +119,7 @@ impl WdaPool {
             for (connector, _) in unknown.filter(|(_, endpoint)| is_unknown(endpoint)) {
                 connector.refuse(
                     &why,
-                    "try again; `packtrain daemon stop` has a daemon look again",
+                    "try again; a daemon looks again after `packtrain daemon stop`",
                 );
             }
         }

@@ -40,7 +40,7 @@ impl Route {
             .authority()
             .ok_or_else(|| invalid("it has no host"))?;
         if authority.as_str().contains('@') {
-            return Err(invalid("WebDriverAgent knows no users and passwords"));
+            return Err(invalid("WebDriverAgent has no users or passwords"));
         }
         let host = authority.host().trim_matches(['[', ']']);
         Ok(Self {

@@ -200,7 +200,7 @@ fn failed(command: &str, message: &str) -> SimctlError {
 async fn run_to_end(command: Command, limit: Duration) -> Result<Vec<u8>, String> {
     let output = tokio::time::timeout(limit, output(command, MAX_OUTPUT))
         .await
-        .map_err(|_| format!("no end within {} s", limit.as_secs()))?
+        .map_err(|_| format!("did not finish within {} s", limit.as_secs()))?
         .map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(output.stdout);

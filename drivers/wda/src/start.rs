@@ -148,7 +148,8 @@ impl Starter {
         };
         match (self, error) {
             (_, StartError::Place { .. }) => {
-                "see that this user may write there; a `sudo packtrain` may have made it".to_owned()
+                "check that this user may write there; `sudo packtrain` may have created it"
+                    .to_owned()
             }
             (Self::Simulator(agent), _) if words.is_empty() => agent.hint(),
             _ => format!("run it by hand to see more: {}", words.join(" ")),

@@ -14,8 +14,8 @@ const REFUSALS: [(&str, &str); 3] = [
     ("license agreements", "`sudo xcodebuild -license accept`"),
 ];
 /// How to get a version of iOS, with which its simulators come.
-const IOS: &str = "`xcodebuild -downloadPlatform iOS` gets it; where it is, Xcode makes simulators: \
-                   Window, Devices and Simulators";
+const IOS: &str = "`xcodebuild -downloadPlatform iOS` installs it; then create a simulator in \
+                   Xcode: Window, Devices and Simulators";
 
 /// What simulators lack.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,7 +50,7 @@ impl WdaPool {
         let newest = all.iter().rfind(|one| !one.tablet).or(all.last());
         let newest = newest.ok_or_else(|| {
             lack(
-                "Xcode has no iOS to simulate, or no simulator of it".to_owned(),
+                "Xcode has no iOS runtime, or no iOS simulator".to_owned(),
                 IOS.to_owned(),
             )
         })?;

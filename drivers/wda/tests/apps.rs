@@ -28,7 +28,7 @@ async fn an_app_of_the_system_is_told_that_it_cannot_be_cleared(device: &mut Dev
     let notes = device.notes(launch(preferences, LaunchMode::Reinstall));
     assert_eq!(
         notes.await,
-        ["an app of the system keeps its data: it was only restarted"]
+        ["a system app keeps its data: it was only restarted"]
     );
     assert_eq!(device.front().await, preferences);
 }

@@ -115,7 +115,7 @@ pub(crate) fn title(message: &str) -> (String, bool) {
         let words = [
             ("disabled", "is disabled"),
             ("hidden", "is hidden"),
-            ("not visible", "is hidden"),
+            ("not visible", "is not visible"),
             ("covered", "is covered"),
             ("no element", "is missing"),
             ("no visible element", "is missing"),

@@ -75,7 +75,7 @@ pub async fn started(project: &ProjectKey, idle: Option<u64>) -> Result<DaemonSt
     }
     let log = std::fs::read_to_string(place.log()).unwrap_or_default();
     let mut error = CliError::infrastructure(format!(
-        "the daemon did not come up within {} s",
+        "the daemon did not start within {} s",
         limit.as_secs()
     ));
     for line in log
@@ -158,7 +158,7 @@ pub async fn ask(
     let gone = |error: &std::io::Error| {
         CliError::infrastructure("cannot talk to the daemon")
             .because(error)
-            .hint("`packtrain daemon status` says whether it is up")
+            .hint("`packtrain daemon status` shows whether it is running")
     };
     let stream = UnixStream::connect(socket).await;
     let (reader, mut writer) = stream.map_err(|error| gone(&error))?.into_split();
@@ -186,7 +186,7 @@ pub async fn ask(
             answer,
         }),
         Some(Err(problem)) => Err(problem.into()),
-        None => Err(gone(&std::io::Error::other("it hung up"))),
+        None => Err(gone(&std::io::Error::other("it closed the connection"))),
     }
 }
 

@@ -258,7 +258,7 @@ impl Hub {
         CliError::infrastructure(format!(
             "the configuration has changed since the daemon read it, and the previous one is still in use by {by}"
         ))
-        .hint("`packtrain agents` lists agents and ends them; `packtrain daemon stop` ends everything")
+        .hint("`packtrain agents` lists agents, `packtrain agents end` disconnects one; `packtrain daemon stop` ends everything")
     }
 
     /// Follows what becomes of a project, until the end.

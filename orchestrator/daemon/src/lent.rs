@@ -161,7 +161,7 @@ async fn answer(
 fn refusal(error: LeaseError) -> DriverError {
     match error {
         LeaseError::NotConnected(error) => error,
-        LeaseError::Cancelled => DriverError::lost("the daemon ends"),
+        LeaseError::Cancelled => DriverError::lost("the daemon is stopping"),
         error => DriverError::lost(error.to_string()),
     }
 }
@@ -283,7 +283,7 @@ impl Driver for LentDriver {
 
 fn hung_up() -> DriverError {
     DriverError::Lost {
-        cause: "the daemon hung up".to_owned(),
-        hint: Some("`packtrain daemon status` says whether it is up".to_owned()),
+        cause: "the daemon closed the connection".to_owned(),
+        hint: Some("`packtrain daemon status` shows whether it is running".to_owned()),
     }
 }

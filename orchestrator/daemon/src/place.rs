@@ -96,7 +96,7 @@ impl Place {
         let path = self.folder.display();
         Err(
             CliError::infrastructure(format!("{path} is not a folder private to you")).hint(
-                format!("it holds what lets programs drive your devices: chmod 700 {path}"),
+                format!("it gives programs control of your devices: run `chmod 700 {path}`"),
             ),
         )
     }

@@ -394,7 +394,7 @@ pub(crate) fn news(status: DeviceStatus) -> DeviceSummary {
         DeviceState::Absent | DeviceState::Ready => "free".to_owned(),
         DeviceState::Connecting => "being connected".to_owned(),
         DeviceState::Leased(holder) => format!("in use by {}", holder.name),
-        DeviceState::Closing(_) => "being let go of".to_owned(),
+        DeviceState::Closing(_) => "being released".to_owned(),
         DeviceState::Dead { cause, .. } => format!("restarting after: {cause}"),
     };
     DeviceSummary {

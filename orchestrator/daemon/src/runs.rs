@@ -332,17 +332,17 @@ impl AgentRun {
         let mut lines: Vec<String> = Vec::new();
         match (&progress.problem, progress.verdict()) {
             (Some(problem), _) => {
-                lines.push(format!("over, with errors: {problem}"));
+                lines.push(format!("finished with errors: {problem}"));
             }
             (None, Some(verdict)) => lines.push(format!(
-                "over: {} passed, {} failed, {} errored, {} skipped, {} cancelled",
+                "finished: {} passed, {} failed, {} errored, {} skipped, {} cancelled",
                 verdict.passed,
                 verdict.failed,
                 verdict.infrastructure + verdict.needs_agent,
                 verdict.skipped,
                 verdict.cancelled
             )),
-            (None, None) => lines.push(format!("going on: {}", progress.line())),
+            (None, None) => lines.push(format!("running: {}", progress.line())),
         }
         lines.extend(
             progress

@@ -190,7 +190,7 @@ fn visitors<S: Answers>(
     move |visitor| {
         let hub = hub
             .upgrade()
-            .ok_or_else(|| std::io::Error::other("it ends"))?;
+            .ok_or_else(|| std::io::Error::other("the daemon is stopping"))?;
         if let Some(name) = visitor.toolset()
             && let Err(error) = toolsets.load(name)
         {

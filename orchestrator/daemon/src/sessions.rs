@@ -51,7 +51,8 @@ pub(crate) async fn carry_out(
         None => Caller::Person,
         Some(ticket) if hub.tickets.is_good(&ticket) => project.agent.clone(),
         Some(_) => {
-            let error = CliError::infrastructure("the agent that started this run is gone");
+            let error =
+                CliError::infrastructure("the agent that started this run has disconnected");
             return refuse(&mut writer, error).await;
         }
     };
@@ -195,8 +196,9 @@ async fn follow(
         () = stop.token().cancelled() => return Ok(Outcome::Cancelled { by: stop.cause() }),
     };
     let mut connection = asked?;
-    let broken =
-        |error: &std::io::Error| CliError::infrastructure("the daemon hung up").because(error);
+    let broken = |error: &std::io::Error| {
+        CliError::infrastructure("the daemon closed the connection").because(error)
+    };
     let mut is_stopped = false;
     let unheard = tokio::time::sleep(Duration::MAX);
     tokio::pin!(unheard);
@@ -234,7 +236,7 @@ async fn follow(
             Some(SessionItem::Ended(outcome)) => return Ok(outcome),
             // The farm's.
             Some(SessionItem::Lost(_) | SessionItem::Large(_)) => {}
-            None => return Ok(lost("the daemon hung up")),
+            None => return Ok(lost("the daemon closed the connection")),
         }
     }
 }
@@ -260,7 +262,7 @@ fn lost(cause: &str) -> Outcome {
     Outcome::Infrastructure {
         blame: Blame::Host,
         cause: cause.to_owned(),
-        hint: Some("`packtrain daemon status` says whether it is up".to_owned()),
+        hint: Some("`packtrain daemon status` shows whether it is running".to_owned()),
         unstarted: Vec::new(),
     }
 }

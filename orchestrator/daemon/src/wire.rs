@@ -97,10 +97,10 @@ pub fn other_build(daemon: &str, command: &str, users: &[String]) -> CliError {
         users => format!(", and in use by {}", users.join(", ")),
     };
     let named = if daemon.is_empty() { "unknown" } else { daemon };
-    let message = format!("the daemon is of build {named}, this program of {command}{by}");
+    let message = format!("the daemon is build {named}, this program is {command}{by}");
     CliError::misuse(message).hint(
-        "`packtrain daemon stop` ends it and what uses it; `run`, `snapshot` and `tool` do without it \
-         with `--no-daemon`",
+        "`packtrain daemon stop` ends it and what uses it; `--no-daemon` makes `run`, `snapshot` and \
+         `tool` work without it",
     )
 }
 
@@ -234,7 +234,7 @@ pub async fn read<T: DeserializeOwned>(
         return Ok(None);
     }
     if line.last() != Some(&b'\n') {
-        return Err(std::io::Error::other("a line broke off, or is too long"));
+        return Err(std::io::Error::other("a line was cut off or is too long"));
     }
     Ok(Some(serde_json::from_slice(&line)?))
 }
@@ -253,7 +253,7 @@ pub async fn read_bytes(
     let mut bytes = Vec::new();
     from.take(length).read_to_end(&mut bytes).await?;
     if bytes.len() as u64 != length {
-        return Err(std::io::Error::other("a file broke off"));
+        return Err(std::io::Error::other("a file was cut off"));
     }
     Ok(bytes)
 }

@@ -330,7 +330,7 @@ impl Dispatcher {
             let outcome = Outcome::Infrastructure {
                 blame: Blame::Device,
                 cause: "no usable device was left for it".to_owned(),
-                hint: Some("the sessions before it on the same device say why".to_owned()),
+                hint: Some("see the earlier sessions on the same device".to_owned()),
                 unstarted: Vec::new(),
             };
             self.settle_unstarted(index, outcome, actions);

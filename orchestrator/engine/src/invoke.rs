@@ -30,7 +30,7 @@ const MAX_JOURNALLED_ANSWER: usize = 8 * 1024;
 /// waited for.
 const CALL_DEADLINE_GRACE: Duration = Duration::from_secs(3);
 /// How an abandoned call failed.
-pub(crate) const GIVEN_UP: &str = "it was given up before it ended";
+pub(crate) const GIVEN_UP: &str = "it was cancelled before it finished";
 
 /// Calls tools for one step of a session.
 pub(crate) struct Invoker<'a> {
@@ -357,7 +357,7 @@ fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Arc<dyn Tool>, Too
         return Err(ToolError::Infrastructure {
             blame: Blame::Source,
             cause: format!(
-                "unknown tool `{name}`; it may be of a source that is not there: {}",
+                "unknown tool `{name}`; it may belong to a source that is not available: {}",
                 reasons.join("\n")
             ),
             hint: None,

@@ -101,7 +101,7 @@ fn timed_out(mut failure: Failure, limit: TimeLimit) -> Failure {
             "`--timeout` allows a session more time",
         ),
         TimeLimit::Step(limit) => (
-            format!("the step was not done within {}", words(limit)),
+            format!("the step timed out after {}", words(limit)),
             "`--step-timeout` allows a step more time",
         ),
     };

@@ -159,13 +159,13 @@ pub(crate) fn took(
                         "{axis}={value} was not applied on {device}: it has {} ({})",
                         told.got, told.how
                     ),
-                    "`exclude` leaves out what a device cannot have".to_owned(),
+                    "use `exclude` for values that a device does not support".to_owned(),
                 ));
             }
             None => {
                 return Err(refused(
                     format!("{axis}={value} cannot be applied on {device}"),
-                    "`exclude` leaves out what a device cannot have; docs/matrix.md lists what can"
+                    "use `exclude` for values that a device does not support; docs/matrix.md lists what is supported"
                         .to_owned(),
                 ));
             }

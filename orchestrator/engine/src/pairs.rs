@@ -39,7 +39,7 @@ impl Pairs {
         }
         assignment.is_refused = is_planned;
         let cause = format!(
-            "it ran on {device} and not on {own}, which was planned: each device runs each \
+            "it ran on {device} instead of the planned {own}: each device runs each \
              configuration once"
         );
         Outcome::broken(Blame::Host, cause)

@@ -61,7 +61,7 @@ pub(crate) fn mismatch(
             device.id.platform()
         )),
         Some((known, None)) => Some(format!(
-            "it is pinned to {known}, which packtrain does not have; --driver uses another"
+            "it is pinned to {known}, which Packtrain does not have; --driver selects another"
         )),
         // An unknown pin pins nothing; `packtrain check` says so.
         None => None,
@@ -100,7 +100,7 @@ fn advice<'a>(
 ) -> String {
     let names: Vec<&str> = drivers.map(|(name, _)| *name).collect();
     let meant = did_you_mean(&normal(name), names.iter().copied());
-    meant.unwrap_or_else(|| format!("there are {}", names.join(", ")))
+    meant.unwrap_or_else(|| format!("available: {}", names.join(", ")))
 }
 
 fn find(name: &str) -> Option<(&'static str, Option<Platform>)> {

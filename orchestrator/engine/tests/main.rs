@@ -122,7 +122,7 @@ fn a_step_whose_time_is_over_keeps_the_cause() {
         let ran = bench.run().await;
         ran.assert_whole();
         let message = ran.outcomes()[0].1.message().unwrap();
-        let expected = "the step was not done within 100 ms: `act` was still running";
+        let expected = "the step timed out after 100 ms: `act` was still running";
         assert_eq!(message, expected);
         assert_eq!(ran.verdict.passed, 1);
     });

@@ -79,7 +79,7 @@ impl Fence {
         if self.is_open() {
             Ok(())
         } else {
-            Err(DriverError::lost("this host lost touch with its farm"))
+            Err(DriverError::lost("this host lost contact with its farm"))
         }
     }
 

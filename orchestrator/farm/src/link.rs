@@ -196,9 +196,9 @@ impl FarmError {
             Self::Untrusted { .. } => {
                 Some("if the farm was set up again, join it again with a new token")
             }
-            Self::TooOld { .. } => Some("`packtrain doctor --fix` installs one that will do"),
+            Self::TooOld { .. } => Some("`packtrain doctor --fix` installs a suitable one"),
             Self::NotAllowedIn { .. } => {
-                Some("`packtrain farm token` on the farm's computer prints an invitation")
+                Some("`packtrain farm token` on the farm's computer prints a token")
             }
             Self::Forbidden(_) => {
                 Some("your role does not include it; `packtrain farm doctor` says what it is")

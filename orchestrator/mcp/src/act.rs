@@ -99,7 +99,7 @@ impl AgentContext {
         let is_reading = |tool: &str| action.is_look() && tool == READING;
         for (tool, _) in calls.iter().filter(|(tool, _)| !is_reading(tool)) {
             if catalog::is_own(tool) {
-                return Err(format!("`{tool}` is called by itself, not by `act`"));
+                return Err(format!("call `{tool}` by itself, not through `act`"));
             }
             if let Some(why) = self.refusal(&listed, tool) {
                 return Err(why);

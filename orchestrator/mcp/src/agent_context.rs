@@ -129,8 +129,8 @@ impl AgentContext {
             && let Some(other) = self.hub.agents.equipping(&self.agent, toolset)
         {
             let instead = match toolset_tools::deletes(name) {
-                true => "it can be deleted when they have unequipped it or are gone",
-                false => "build one of another name",
+                true => "delete it once they have unequipped it or disconnected",
+                false => "build one under another name",
             };
             return Ok(failed(format!(
                 "`{toolset}` is what {other} has equipped: {instead}"

@@ -139,7 +139,7 @@ impl AgentContext {
             }
             Err((device, NotHeld::Busy(reason))) => {
                 let mut busy = failed(format!(
-                    "device_busy: {device} is {reason}\nCall again to wait on, or take another device: device_list shows which are free."
+                    "device_busy: {device} is {reason}\nCall again to keep waiting, or take another device: device_list shows which are free."
                 ));
                 busy.structured_content = Some(json!({
                     "error": "device_busy",
@@ -158,7 +158,7 @@ impl AgentContext {
     /// That a device is the agent's own already.
     fn own(&self, device: &DeviceId) -> String {
         match self.agent.lease_of(device) {
-            Some(lease) => format!("you have it: {lease} is your lease of {device}"),
+            Some(lease) => format!("you have it: {lease} is your lease on {device}"),
             None => format!("you have it: another call of yours takes {device}"),
         }
     }

@@ -51,7 +51,7 @@ impl AgentContext {
         let places = all.map(|places| Arc::clone(places).try_acquire_owned());
         let [Ok(of_agent), Ok(of_all)] = places else {
             return failed(
-                "too many runs of agents are under way; wait for one, or cancel it: 8 of one agent, 64 in all",
+                "too many runs of agents are in progress (8 per agent, 64 in total); wait for one, or cancel it",
             );
         };
         if args.retries.is_some_and(|retries| retries > MOST_RETRIES) {

@@ -28,7 +28,7 @@ const FOLLOWED: usize = 256;
 
 const INSTRUCTIONS: &str = "Packtrain drives browsers, Android phones and iPhones. Take a device with \
 device_acquire; every call that is for it names the lease you get. Look with snapshot; do several things in \
-one call with act, which answers what has changed; give the device back with device_release. Trails are \
+one call with act, which returns what has changed; give the device back with device_release. Trails are \
 recorded flows: run_start runs them on many devices at once. tools/list has the usual tools: \
 list-available-tools names all others, and every one can be called by its name or by act.";
 

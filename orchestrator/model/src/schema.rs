@@ -77,7 +77,7 @@ fn config() -> Value {
             "description": text("What the trail is about."),
             "target": text("The app under test: the name of a target, an app id, or an address."),
             "context": text("What agents should know beside the steps."),
-            "priority": text("Priority, as you like to write it: P1."),
+            "priority": text("Priority, in any form: P1."),
             "tags": {
                 "description": "Labels to select trails by.",
                 "type": "array",
@@ -101,7 +101,7 @@ fn config() -> Value {
                 "default": "error",
             },
             "metadata": {
-                "description": "Notes that nothing reads.",
+                "description": "Notes, which Packtrain ignores.",
                 "$ref": "#/$defs/texts",
             },
             "args": {

@@ -43,7 +43,7 @@ pub enum RecordError {
         source: serde_json::Error,
     },
     /// A file that does not begin as a journal does.
-    #[error("read {}: it does not begin with the start of a run", .0.display())]
+    #[error("read {}: its first event is not the start of a run", .0.display())]
     NotAJournal(PathBuf),
     /// A journal of a later version.
     #[error(

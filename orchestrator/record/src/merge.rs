@@ -57,7 +57,7 @@ pub enum MergeError {
         other: PathBuf,
     },
     /// The runs are not parts of the same plan.
-    #[error("{} and {} are of different runs: {what}", one.display(), other.display())]
+    #[error("{} and {} belong to different runs: {what}", one.display(), other.display())]
     Different {
         /// In what they differ.
         what: String,

@@ -65,8 +65,8 @@ pub(crate) fn notes(view: &RunView, is_live: bool) -> Vec<String> {
             unfinished => {
                 let all = wording::count(view.sessions().count(), "session", "sessions");
                 format!(
-                    "The run's end was not recorded: it goes on, or was cut short. {unfinished} of \
-                     {all} have no end."
+                    "The run's end was not recorded: it is still running, or was cut short. Not \
+                     finished: {unfinished} of {all}."
                 )
             }
         }),
@@ -75,7 +75,7 @@ pub(crate) fn notes(view: &RunView, is_live: bool) -> Vec<String> {
     for broken in &view.broken_sinks {
         let what = match &broken.unsaved {
             Some(file) => format!("{file} was not saved"),
-            None => format!("The {} output broke and is incomplete", broken.sink),
+            None => format!("The {} output failed and is incomplete", broken.sink),
         };
         let note = format!("{what}: {}", broken.message);
         notes.push(wording::one_line(&note).into_owned());

@@ -205,7 +205,7 @@ impl Source {
     ) -> Result<Use, ToolError> {
         let device = &session.lease.device().id;
         let key = ScopeKey::of(self.scope, device, &session.id);
-        let late = || self.unavailable("did not get ready before the session's time was over", &[]);
+        let late = || self.unavailable("was not ready before the session timed out", &[]);
         // A caller that waits for a callback holds a place already, here or at another source: one that needed
         // another could wait for ever.
         let mut admitted = is_callback.then_some(None);

@@ -91,7 +91,7 @@ impl SourceLog {
             if let Some(file) = &mut lines.file {
                 let _ = writeln!(file, "{text}");
                 if is_full {
-                    let _ = writeln!(file, "[the log is cut here]");
+                    let _ = writeln!(file, "[log truncated here]");
                 }
             }
         }

@@ -200,7 +200,7 @@ impl StartOrder {
                 HttpStart::Stdio(mut instance) => {
                     instance.notes.push(
                         "it ignores `--transport http`, so all calls share its standard input and \
-                         output; `transport: stdio` says so without trying"
+                         output; set `transport: stdio` to skip the attempt"
                             .to_owned(),
                     );
                     return Ok(*instance);
@@ -208,8 +208,8 @@ impl StartOrder {
                 HttpStart::NoHttp(why) => {
                     let mut instance = self.stdio(launch, log).await?;
                     instance.notes.push(format!(
-                        "it does not take `--transport http` ({why}), so all calls share its \
-                         standard input and output; `transport: stdio` says so without trying"
+                        "it does not accept `--transport http` ({why}), so all calls share its \
+                         standard input and output; set `transport: stdio` to skip the attempt"
                     ));
                     return Ok(instance);
                 }

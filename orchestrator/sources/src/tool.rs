@@ -513,8 +513,8 @@ impl CallbackTotals {
         self.add(serving, ended);
         if is_late && self.decisive.is_none() {
             self.decisive = Some(ToolError::failed(
-                "an action was still under way long after its tool had returned; tools wait for \
-                 what they have done",
+                "an action was still under way long after its tool had returned; a tool must \
+                 await its commands before it returns",
             ));
         }
     }

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &AgentsArgs, context: &Context) -> Result<Exit, CliError
 
 fn end(id: &str, context: &Context) -> Result<Exit, CliError> {
     let Some(state) = client::running()? else {
-        return Err(CliError::misuse("no daemon is up"));
+        return Err(CliError::misuse("the daemon is not running"));
     };
     let wants = Request::EndAgent(id.to_owned());
     let asked = client::ask_for(&state.socket, context.project_key(), wants);
@@ -77,7 +77,7 @@ fn token(name: &str) -> Result<Exit, CliError> {
     let place = Place::of_user()?;
     let tokens = place
         .secret()
-        .or_infrastructure("cannot keep the secret that tokens are made of")?;
+        .or_infrastructure("cannot store the secret that signs tokens")?;
     let token = tokens.of(name).ok_or_else(|| {
         CliError::misuse(format!("invalid agent name `{name}`"))
             .hint("expected 1 to 64 letters, digits, - and _, and not `owner`")

@@ -80,6 +80,12 @@ pub(crate) fn run(args: &ApproveArgs, context: &Context) -> Result<Exit, CliErro
             "no trail of the run has a step {step}"
         )));
     }
+    if let Some(values) = selection.unknown_cell(run) {
+        let values = values.iter().map(|(name, value)| format!("{name}={value}"));
+        let values = values.collect::<Vec<_>>().join(",");
+        return Err(CliError::misuse(format!("no cell of the run has {values}"))
+            .hint("`packtrain report` shows its cells"));
+    }
     let mut plan = plan(
         (run, &mut recorded.pictures()),
         &mut kept,
@@ -138,8 +144,8 @@ fn apply(
                 for one in &stale {
                     if let Some(flags) = narrowed.as_ref().filter(|_| one.has_step) {
                         refused.push(format!(
-                            "{} stays: the run was of some cells only ({flags}), and does not tell which are \
-                             no more; a run of all devices and configurations does",
+                            "{} is kept: the run covered only some cells ({flags}), so which no longer exist \
+                             is unknown; run all devices and configurations first",
                             kept.shown(&one.path()).display()
                         ));
                         continue;
@@ -155,8 +161,8 @@ fn apply(
     }
     if done > 0 && !recorded.options.secrets.is_empty() {
         render::say(&format!(
-            "warning: the run knew secrets ({}); where the text of an element holds one, the picture is \
-             blank, but images and drawings are as they were: look at them before they are committed",
+            "warning: the run had secrets ({}); an element whose text contains one is blanked in \
+             screenshots, but images and drawings are not: review them before committing",
             recorded.options.secrets.join(", ")
         ));
     }

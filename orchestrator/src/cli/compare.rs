@@ -59,7 +59,7 @@ enum FailOn {
     Tree,
     /// Layout defects.
     Defect,
-    /// Pictures, and screens without a baseline.
+    /// Screenshots, and screens without a baseline.
     Visual,
     /// How long steps took.
     Time,
@@ -188,7 +188,7 @@ fn hint(args: &CompareArgs, compared: &RunComparison) -> Option<String> {
         run => format!(" {run}"),
     };
     Some(format!(
-        "To approve what is as it should be: packtrain approve{run} --cluster {}",
+        "To approve an intended change: packtrain approve{run} --cluster {}",
         first.letter
     ))
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ConfigArgs, context: &Context) -> Result<Exit, CliError
                 [key, value, entry.origin.to_string()]
             });
             let rows: Vec<_> = rows.collect();
-            render::out(&columns(&["KEY", "VALUE", "FROM"], &rows));
+            render::out(&columns(&["KEY", "VALUE", "SOURCE"], &rows));
         }
     }
     Ok(Exit::Passed)

@@ -34,8 +34,8 @@ const STOP_POLL: Duration = Duration::from_millis(20);
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Starts by itself with `packtrain mcp`; commands use it while it runs.\n\
-Without a command it runs in this terminal until Ctrl-C."
+    after_help = "`packtrain mcp` starts it automatically; other commands use it if it is running.\n\
+Without a subcommand it runs in this terminal until Ctrl-C."
 )]
 pub(crate) struct DaemonArgs {
     #[command(subcommand)]
@@ -47,7 +47,7 @@ pub(crate) struct DaemonArgs {
 
 #[derive(Debug, Args)]
 struct Serving {
-    /// Stop after this many idle minutes; 0 is never [default: 10, in a terminal never]
+    /// Stop after this many idle minutes; 0 means never [default: 10, never in a terminal]
     #[arg(long, value_name = "MINUTES")]
     idle: Option<u64>,
 
@@ -58,22 +58,22 @@ struct Serving {
 
 #[derive(Debug, Subcommand)]
 enum DaemonCommand {
-    /// Start the daemon, unless it runs
+    /// Start the daemon unless it is already running
     Start {
         /// Do not wait until it is up
         #[arg(long, hide = true)]
         detach: bool,
-        /// Stop after this many idle minutes; 0 is never [default: 10]
+        /// Stop after this many idle minutes; 0 means never [default: 10]
         #[arg(long, value_name = "MINUTES")]
         idle: Option<u64>,
     },
-    /// Show whether it runs, and where agents reach it over HTTP
+    /// Show whether it is running, and its HTTP URL for agents
     Status {
-        /// How to print it; JSON has the token
+        /// How to print it; JSON includes the token
         #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
         format: Format,
     },
-    /// Stop it: devices are released, sessions and runs of agents end
+    /// Stop it: releases devices, ends agents' sessions and runs
     Stop,
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &DaemonArgs, context: &Context) -> Result<Exit, CliError
             idle,
         }) => runtime::block_on(async {
             let state = client::started(&context.project_key(), *idle).await?;
-            render::say(&format!("the daemon is up, process {}", state.pid));
+            render::say(&format!("the daemon is running, process {}", state.pid));
             Ok(Exit::Passed)
         }),
         Some(DaemonCommand::Status { format }) => status(*format, context),
@@ -150,7 +150,7 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
     let Some(state) = client::running()? else {
         let words = match Place::of_user()?.is_taken() {
             true => "the daemon is starting or ending",
-            false => "no daemon is up; `packtrain mcp` starts one",
+            false => "the daemon is not running; `packtrain mcp` starts it",
         };
         listed::done(format, json!({ "running": false }), words);
         return Ok(Exit::Passed);
@@ -201,7 +201,7 @@ async fn stop(project: ProjectKey) -> Result<Exit, CliError> {
             (None, _) if place.is_taken() => {}
             (None, Some(_)) => return Ok(Exit::Passed),
             (None, None) => {
-                render::say("no daemon is up");
+                render::say("the daemon is not running");
                 return Ok(Exit::Passed);
             }
         }

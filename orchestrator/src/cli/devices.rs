@@ -101,5 +101,5 @@ fn table(devices: &[DeviceInfo], warm: Option<&[DeviceSummary]>) -> String {
     };
     let rows: Vec<_> = devices.iter().map(row).collect();
     let state = warm.map_or("", |_| "STATE");
-    listed::columns(&["DEVICE", "RECORDINGS", "DRIVER", "WHAT", state], &rows)
+    listed::columns(&["DEVICE", "CLASSIFIERS", "DRIVER", "MODEL", state], &rows)
 }

@@ -44,11 +44,11 @@ const RUNS_TIMEOUT: Duration = Duration::from_secs(20);
   packtrain host --farm nats://farm.example:4222 --token T -d android --label lab=berlin
   packtrain host --farm nats://127.0.0.1:4222 --token T --name second -d virtual:android:250")]
 pub(crate) struct HostArgs {
-    /// Addresses of the farm's servers, with commas [default: the farm that was joined]
+    /// Addresses of the farm's servers, comma-separated [default: the farm that was joined]
     #[arg(long, value_name = "URL", env = "PACKTRAIN_FARM")]
     farm: Option<String>,
 
-    /// The token that lets this computer join, needed once
+    /// The token for joining the farm; needed only once
     #[arg(
         long,
         requires = "farm",
@@ -131,7 +131,7 @@ async fn joined(
             return Err(CliError::misuse(format!(
                 "this computer joined the farm as `{known}`, not as `{name}`"
             ))
-            .hint("join again by that name, with a new token"));
+            .hint("join again under that name, with a new token"));
         }
         (_, Some(known)) => known,
         (Some(name), None) => name,

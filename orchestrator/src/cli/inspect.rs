@@ -57,7 +57,7 @@ pub(crate) struct SnapshotArgs {
     #[arg(long, value_name = "FILE")]
     screenshot: Option<std::path::PathBuf>,
 
-    /// Connect the device without the daemon, even when it runs
+    /// Connect the device without the daemon, even if it is running
     #[arg(long)]
     no_daemon: bool,
 
@@ -99,7 +99,7 @@ pub(crate) struct ToolArgs {
     #[arg(long, value_name = "APP", conflicts_with = "url")]
     app: Option<String>,
 
-    /// Connect the device without the daemon, even when it runs
+    /// Connect the device without the daemon, even if it is running
     #[arg(long)]
     no_daemon: bool,
 }

@@ -89,7 +89,7 @@ fn shown(matrix: &Matrix, config: &Config) -> String {
             let platforms = known.platforms.iter().map(|platform| platform.as_str());
             platforms.collect::<Vec<_>>().join(", ")
         });
-        let on = on.unwrap_or_else(|| "your own".to_owned());
+        let on = on.unwrap_or_else(|| "custom axis".to_owned());
         [axis.name.clone(), axis.values.join(", "), on]
     });
     let (heading, rows) = (["AXIS", "VALUES", "APPLIED ON"], rows.collect::<Vec<_>>());
@@ -133,7 +133,7 @@ fn estimate(config: &Config, cells: usize) -> Option<String> {
     let each = duration.div_f64(summary.sessions as f64);
     let all = each.mul_f64(cells as f64);
     Some(format!(
-        "About {} for each trail and device, going by run {}.",
+        "About {} for each trail and device, based on run {}.",
         packtrain_report::duration(all),
         run.id,
     ))

@@ -26,8 +26,8 @@ const INTERNAL_ERROR: i32 = -32_603;
 #[derive(Debug, Args)]
 #[command(after_help = "An agent starts it:\n
   claude mcp add packtrain -- packtrain mcp\n
-docs/agents.md has other agents. It is a pipe to this user's daemon, which it starts if needed; what \
-the agent holds is released when the pipe breaks.")]
+docs/agents.md covers other agents. It connects to this user's daemon, starting it if needed; what \
+the agent holds is released when the connection closes.")]
 pub(crate) struct McpArgs {
     /// Equip this toolset from the start
     #[arg(long, value_name = "NAME")]
@@ -71,7 +71,7 @@ async fn pipe(args: McpArgs, context: &Context, interrupts: Interrupts) -> Resul
         stdout.flush().await
     };
     tokio::pin!(inwards, outwards);
-    let hung_up = || std::io::Error::other("the daemon hung up");
+    let hung_up = || std::io::Error::other("the daemon closed the connection");
     let outcome = tokio::select! {
         ended = &mut outwards => ended.and_then(|()| Err(hung_up())),
         ended = &mut inwards => match ended {

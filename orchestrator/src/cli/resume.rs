@@ -23,8 +23,8 @@ use crate::shutdown::Interrupts;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A run on a farm outlives its process: sessions that have ended are read again, the \
-others are requested again. The journal is rewritten as a whole.
+    after_help = "A run on a farm outlives its process: the results of finished sessions are read \
+from the farm, the others are requested again. The whole journal is rewritten.
 
 Examples:
   packtrain resume 20261122-203621-9x3p
@@ -34,7 +34,7 @@ pub(crate) struct ResumeArgs {
     /// The run: its id, or `latest`
     run: String,
 
-    /// Addresses of the farm's servers [default: the farm of this user]
+    /// Addresses of the farm's servers, comma-separated [default: this user's farm]
     #[arg(long, value_name = "URL")]
     farm: Option<String>,
 
@@ -94,10 +94,8 @@ async fn resume(
     };
     let (link, manifest) = interrupts.interruptible(finding).await?;
     let unknown = || {
-        CliError::misuse(format!(
-            "the farm has no run {run} that could be carried on"
-        ))
-        .hint("it has ended, or is older than a day; `packtrain farm queue` lists runs")
+        CliError::misuse(format!("the farm has no run {run} that can be resumed"))
+            .hint("it has ended, or is older than a day; `packtrain farm queue` lists runs")
     };
     let manifest = manifest.ok_or_else(unknown)?;
     let resume = manifest.resume.clone().ok_or_else(unknown)?;

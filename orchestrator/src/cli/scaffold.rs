@@ -123,7 +123,7 @@ impl Language {
             && !path.join("dist").exists()
         {
             let error = CliError::misuse(format!("{} is not built", path.display()));
-            return Err(error.hint("`npm pack` in it makes a package; give the path of that"));
+            return Err(error.hint("run `npm pack` in it, and give the path of that package"));
         }
         Ok(match (self, path, given) {
             (Self::Ts, Some(path), _) => {
@@ -235,7 +235,7 @@ pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Exit, CliError> {
         return Err(error);
     }
     for (path, _) in &files {
-        render::say(&format!("made {}", shown(path, &workspace.root)));
+        render::say(&format!("created {}", shown(path, &workspace.root)));
     }
     let relative = format!("{TOOLS}/{name}");
     let entry = [
@@ -264,7 +264,7 @@ fn configure(file: &Path, entry: &[String], name: &str, context: &Context) -> Re
     let by_hand = || {
         let lines = entry.join("\n    ");
         CliError::infrastructure(format!(
-            "the files are made, but {} could not be extended",
+            "the files were created, but {} could not be updated",
             file.display()
         ))
         .hint(format!("add it by hand:\n  mcpServers:\n  - {lines}"))

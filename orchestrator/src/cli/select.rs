@@ -67,8 +67,9 @@ pub(crate) fn select(
             [] => Err(none(wiring)),
             [only] => Ok(vec![only.clone()]),
             several => Err(
-                CliError::misuse(format!("several devices match: {}", names(several)))
-                    .hint("choose with -d, or run on all of them with --all-devices"),
+                CliError::misuse(format!("several devices match: {}", names(several))).hint(
+                    "choose with -d; `packtrain run` can take all of them with --all-devices",
+                ),
             ),
         };
     }
@@ -129,6 +130,10 @@ fn matching<'a>(
         let why = why.unwrap_or_else(|| unusable.state.to_string());
         let error = CliError::infrastructure(format!("{wanted} cannot be used: {why}"));
         return Err(error.hinted(unusable.hint.clone()));
+    }
+    if wanted.is_empty() {
+        let error = CliError::misuse("the name of a device is empty");
+        return Err(error.hint(format!("available: {}", names(known))));
     }
     let exact = all(&|device| device.id.to_string() == wanted);
     if !exact.is_empty() {

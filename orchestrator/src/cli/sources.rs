@@ -56,7 +56,7 @@ pub(crate) fn run(args: &SourcesArgs, context: &Context) -> Result<Exit, CliErro
         }
         render::say("no tool source is configured");
         render::say(
-            "hint: `mcpServers` in packtrain.yaml names them; docs/tool-sources.md tells how",
+            "hint: `mcpServers` in packtrain.yaml names them; docs/tool-sources.md shows how",
         );
         return Ok(Exit::Passed);
     }
@@ -113,7 +113,7 @@ fn read(folder: &Path) -> Result<RunStatus, CliError> {
     let path = folder.join(STATUS_FILE);
     let text = std::fs::read_to_string(&path).map_err(|error| {
         CliError::misuse(format!(
-            "{} used no tool sources, or is not a run",
+            "no tool sources are recorded in {}",
             folder.display()
         ))
         .because(&error)

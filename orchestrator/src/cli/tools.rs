@@ -99,8 +99,9 @@ fn print(
     });
     let rows: Vec<_> = rows.collect();
     let are_ours = specs.iter().all(|spec| spec.origin == Origin::BuiltIn);
-    let from = if are_ours { "" } else { "FROM" };
-    render::out(&columns(&["TOOL", "WHERE", from, "WHAT"], &rows));
+    let from = if are_ours { "" } else { "SOURCE" };
+    let at = if device.is_some() { "STATE" } else { "WHERE" };
+    render::out(&columns(&["TOOL", at, from, "DESCRIPTION"], &rows));
     Ok(Exit::Passed)
 }
 

@@ -122,7 +122,7 @@ fn list(store: &ToolsetStore, format: Format, context: &Context) {
         ]
     });
     let none = "no toolsets; agents build them with `build-toolset`";
-    let heading = ["TOOLSET", "TOOLS", "NOTES", "FROM", "WHAT"];
+    let heading = ["TOOLSET", "TOOLS", "NOTES", "SOURCE", "DESCRIPTION"];
     listed::list(format, told, none, heading, rows);
     let problems = listing.problems.iter();
     for problem in problems.filter(|_| format == Format::Text) {

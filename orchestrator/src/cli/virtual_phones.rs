@@ -63,7 +63,7 @@ struct UpArgs {
     #[arg(long, value_enum, value_name = "PROFILE")]
     profile: Option<Profile>,
 
-    /// Append a line of JSON to FILE for everything that reaches them
+    /// Append each request they receive to FILE, one line of JSON each
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 
@@ -101,6 +101,11 @@ pub(crate) fn run(args: VirtualArgs, context: &Context) -> Result<Exit, CliError
             None => configured.profile,
         },
     };
+    if settings.android == 0 && settings.ios == 0 {
+        return Err(CliError::misuse(
+            "no phone to start: --android and --ios are both 0",
+        ));
+    }
     let arrivals = args.log.as_deref().map(|path| {
         Arrivals::append(path).or_misuse(format_args!("cannot write {}", path.display()))
     });

@@ -85,7 +85,7 @@ impl<'a> Document<'a> {
                 Err(_) => {
                     let known = Platform::ALL.map(Platform::as_str);
                     let hint = did_you_mean(text, known)
-                        .unwrap_or_else(|| format!("it can be {}", known.join(", ")));
+                        .unwrap_or_else(|| format!("expected one of: {}", known.join(", ")));
                     let message = match text {
                         "" => format!("expected a platform, found {}", word.kind()),
                         text => format!("unknown platform {}", quoted(text)),

@@ -61,7 +61,7 @@ pub struct Listing {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
-    #[error("the name of a toolset: {0}")]
+    #[error("toolset: {0}")]
     Name(#[from] InvalidName),
     #[error("unknown toolset `{name}`")]
     Unknown { name: String, hint: Option<String> },
@@ -400,7 +400,7 @@ fn read(folder: &Path, name: &ToolsetName) -> Result<Option<SavedToolset>, Store
     let toolset: SavedToolset =
         serde_json::from_slice(&bytes).map_err(|error| odd(error.to_string()))?;
     if toolset.name != name.as_str() {
-        return Err(odd("has the name of another toolset in it".to_owned()));
+        return Err(odd("names another toolset".to_owned()));
     }
     if toolset.tools.len() > MAX_TOOLS {
         let count = toolset.tools.len();

@@ -190,7 +190,7 @@ fn playwright(found: &install::Found) -> Finding {
             let tried = if found.is_tried_version() {
                 String::new()
             } else {
-                format!(" (tried with {})", install::PLAYWRIGHT_CORE)
+                format!(" (tested with {})", install::PLAYWRIGHT_CORE)
             };
             State::Found(format!("{version}{tried} at {}", cli.display()))
         }
@@ -208,7 +208,7 @@ async fn for_android(config: &Config) -> Result<Vec<Finding>, CliError> {
     let (program, server) = match AdbPool::new(options).report().await {
         Ok(Some(report)) => {
             let clash = if report.fights_with_program() {
-                ", which another version's program ends when it is used"
+                ", but the `adb` program has another version and stops it when used"
             } else {
                 ""
             };
@@ -242,12 +242,12 @@ async fn for_android(config: &Config) -> Result<Vec<Finding>, CliError> {
         optional(
             "adb server",
             server,
-            "for Android devices; it is started when they are asked for by name",
+            "for Android devices; it is started when one is requested by name",
         ),
         optional(
             "u2.jar",
             at(home().and_then(|home| agent::find_u2(&home)).as_deref()),
-            "for Android screens that are read quickly; `packtrain doctor --fix` installs it from PyPI",
+            "for reading Android screens quickly; `packtrain doctor --fix` installs it from PyPI",
         ),
     ])
 }

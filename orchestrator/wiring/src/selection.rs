@@ -72,7 +72,7 @@ impl DeviceSelection<'_> {
             };
             let wrong = || {
                 CliError::misuse(format!("invalid virtual device `{word}`"))
-                    .hint("expected virtual:android, virtual:ios, or virtual:android:20 for twenty; a thousand is the most")
+                    .hint("expected virtual:android, virtual:ios, or virtual:android:20 for twenty; at most 1000")
             };
             let (name, number) = match rest.split_once(':') {
                 Some((name, number)) => {

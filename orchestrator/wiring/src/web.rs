@@ -49,13 +49,13 @@ pub fn lacking(config: &config::Config) -> Option<NoWeb> {
         })
     } else if found.node.is_none() {
         Some(NoWeb {
-            why: "Node was not found, which drives browsers",
+            why: "Node, which drives browsers, was not found",
             remedy: "install Node 20 or later with the system's package manager".to_owned(),
             is_fixable: false,
         })
     } else if found.cli.is_none() {
         Some(NoWeb {
-            why: "playwright-core is not installed, which drives browsers",
+            why: "playwright-core, which drives browsers, is not installed",
             remedy: "`packtrain doctor --fix` installs it".to_owned(),
             is_fixable: true,
         })

@@ -44,9 +44,12 @@ impl Workspace {
 pub fn refused(error: ConfigError) -> CliError {
     match error {
         ConfigError::Invalid(mistakes) => CliError::mistakes("the configuration", mistakes),
-        ConfigError::Unreadable { .. }
-        | ConfigError::TooLarge { .. }
-        | ConfigError::Inconsistent(_) => CliError::misuse(error.to_string()),
+        ConfigError::Unreadable { ref source, .. } => {
+            CliError::misuse(error.to_string()).because(source)
+        }
+        ConfigError::TooLarge { .. } | ConfigError::Inconsistent(_) => {
+            CliError::misuse(error.to_string())
+        }
     }
 }
 

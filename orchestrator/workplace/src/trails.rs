@@ -14,10 +14,10 @@ use packtrain_terminal::exit::CliError;
 /// A trail file larger than this is none.
 const LARGEST: u64 = 4 * 1024 * 1024;
 /// What to do where there are no trails yet.
-const FIRST_TRAIL: &str = "name trail files or folders that hold some, or write trails/NAME.trail.yaml as \
+const FIRST_TRAIL: &str = "pass trail files or folders that contain some, or write trails/NAME.trail.yaml as \
 docs/trails.md shows; `packtrain demo` runs an example";
 /// How trails are distinguished from other files.
-const NAMES: &str = "trails are called trail.yaml or <name>.trail.yaml";
+const NAMES: &str = "trails are named trail.yaml or <name>.trail.yaml";
 
 /// What was read.
 pub struct Loaded {
@@ -193,7 +193,7 @@ pub fn text(file: &Path) -> Result<String, CliError> {
         .len();
     if size > LARGEST {
         return Err(CliError::misuse(format!(
-            "{} is {size} bytes large; a trail file has at most {LARGEST}",
+            "{} has {size} bytes; a trail file may have at most {LARGEST}",
             file.display()
         )));
     }
@@ -229,7 +229,7 @@ fn collect(path: &Path, found: &mut Found) -> Result<(), CliError> {
     walked.map_err(|error| unreadable(path, &error))?;
     let below = discover::group(files);
     if below.is_empty() && found.companions.len() == known {
-        let message = format!("no trail below {}", path.display());
+        let message = format!("no trails in {}", path.display());
         return Err(CliError::misuse(message).hint(NAMES));
     }
     found.trails.extend(below);

@@ -234,9 +234,12 @@ fn an_agent_may_do_by_act_what_it_may_do_without() {
         (json!({ "tool": "readScreen", "args": {} }), "not offered"),
         (
             json!({ "tool": "device_release", "args": {} }),
-            "is called by itself",
+            "by itself, not through `act`",
         ),
-        (json!({ "tool": "act", "args": {} }), "is called by itself"),
+        (
+            json!({ "tool": "act", "args": {} }),
+            "by itself, not through `act`",
+        ),
     ] {
         // What may be done is not done either.
         let stop = json!({ "tool": "launchApp", "args": { "appId": "com.example.none" } });

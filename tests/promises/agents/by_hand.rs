@@ -141,7 +141,7 @@ fn a_call_that_is_under_way_when_the_device_goes_back_is_no_pass() {
     let last = event(&events, "run_finished");
     assert_eq!(last["verdict"]["failed"], 1, "{last}");
     let step = event(&events, "step_finished");
-    let words = "1 of 4 calls did not pass; first `wait`: it was given up before it ended";
+    let words = "1 of 4 calls did not pass; first `wait`: it was cancelled before it finished";
     assert_eq!(step["message"], words, "{step}");
     // Its calls end before it does.
     let ended = |event: &&Value| event["event"] == "tool_finished" && event["tool"] == "wait";

@@ -170,7 +170,7 @@ fn an_agent_that_has_the_device_is_told_its_lease_instead_of_waiting_for_itself(
         };
         let first = agent.acquires(&phone(1));
         let told = refused(wants(json!({ "device": phone(1) })));
-        let words = |lease: &str, device| format!("you have it: {lease} is your lease of {device}");
+        let words = |lease: &str, device| format!("you have it: {lease} is your lease on {device}");
         assert_eq!(told, words(&first, phone(1)));
         // Another one that fits is as good.
         let taken = wants(json!({ "on": "android" }));

@@ -74,7 +74,7 @@ fn follows(lab: &AgentLab, agent: &Agent, subscribe: impl FnOnce(&Agent, &str)) 
     let over = waiting.called();
     assert_eq!(over.data["verdict"]["passed"], 1, "{over:?}");
     assert!(
-        over.text.starts_with("over: 1 passed, 0 failed"),
+        over.text.starts_with("finished: 1 passed, 0 failed"),
         "{over:?}"
     );
     assert_eq!(

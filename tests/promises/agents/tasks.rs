@@ -59,7 +59,7 @@ fn a_run_is_a_task_for_who_declares_tasks_until_its_result_or_its_cancellation()
             "{done}"
         );
         let said = result["content"][0]["text"].as_str().unwrap();
-        assert!(said.starts_with("over: 1 passed"), "{said}");
+        assert!(said.starts_with("finished: 1 passed"), "{said}");
         // What is over is answered at once.
         let wait = json!({ "name": "run_wait", "arguments": { "run": id } });
         let answer = asks(&agent, "tools/call", wait).unwrap();

@@ -215,7 +215,7 @@ fn a_broker_of_the_last_version_is_not_asked_what_it_does_not_know() {
     };
     led_by(r#"{"incarnation":"i","name":"broker@old"}"#);
     let refused = asked("android & !(ios | has=python3)").expect(3);
-    let told = "the farm's broker does not know `has`: it has version 1 of the farm's protocol";
+    let told = "the farm's broker does not support `has`: it has version 1 of the farm's protocol";
     assert_one_line(&refused, told, "update the broker");
     asked("has-python3").expect(2);
     // Nor while it waits for devices, which it does for as long as it may take.

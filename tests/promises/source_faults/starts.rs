@@ -82,7 +82,7 @@ fn a_server_that_cannot_do_http_is_called_by_its_standard_input_and_output() {
         ("http=ignore", "it ignores `--transport http`"),
         (
             "http=refuse",
-            "it does not take `--transport http` (exit code: 2)",
+            "it does not accept `--transport http` (exit code: 2)",
         ),
     ] {
         let bench = Bench::new()

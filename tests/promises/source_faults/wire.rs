@@ -228,7 +228,7 @@ fn a_collision_is_a_note_of_the_session_in_which_it_appears() {
 fn a_list_of_tools_without_end_is_told_at_once() {
     for (list, why) in [
         ("endless", "it lists more than 10000 tools"),
-        ("circle", "the cursor `again` comes twice"),
+        ("circle", "the cursor `again` was returned twice"),
     ] {
         let bench = Bench::new()
             .source("bad", &format!("list={list}"), "transport: stdio")

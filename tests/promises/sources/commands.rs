@@ -257,7 +257,7 @@ fn what_a_tool_does_wrong_is_refused_with_what_to_do() {
         (504, "deadline_exceeded", "0.1 s that the caller allowed"),
         (400, "invalid_argument", "Connect-Timeout-Ms"),
         (400, "invalid_argument", "not JSON"),
-        (403, "permission_denied", "pages of a browser"),
+        (403, "permission_denied", "web pages"),
         (429, "resource_exhausted", "too large"),
     ];
     for (answer, (status, code, part)) in said.as_array().unwrap().iter().zip(expected) {

@@ -107,7 +107,7 @@ fn advice(word: &str, candidates: &'static [&'static str]) -> Option<String> {
     const FEW: usize = 14;
     did_you_mean(word, candidates.iter().copied()).or_else(|| match candidates {
         [] => Some("it takes none".to_owned()),
-        all if all.len() <= FEW => Some(format!("it can be {}", all.join(", "))),
+        all if all.len() <= FEW => Some(format!("expected one of: {}", all.join(", "))),
         _ => None,
     })
 }

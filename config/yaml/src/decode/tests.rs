@@ -141,7 +141,7 @@ fn an_unknown_key_unlike_any_other_gets_the_list() {
     assert!(error.to_string().starts_with("nodeSelector: "));
     assert_eq!(
         error.hint.as_deref(),
-        Some("it can be cssSelector, nthIndex")
+        Some("expected one of: cssSelector, nthIndex")
     );
 }
 

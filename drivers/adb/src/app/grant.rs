@@ -109,7 +109,7 @@ impl AndroidDevice {
             )
             .await?;
         if output.exit != 0 {
-            return Err(unmet(format!("turn the screen: {}", reason(&output))));
+            return Err(unmet(format!("rotate the screen: {}", reason(&output))));
         }
         let limit = deadline.min(Instant::now() + ROTATION_TIMEOUT);
         loop {
@@ -153,7 +153,10 @@ impl AndroidDevice {
         );
         let output = self.shell(&command, deadline).await?;
         if output.exit != 0 {
-            return Err(unmet(format!("turn the screen back: {}", reason(&output))));
+            return Err(unmet(format!(
+                "rotate the screen back: {}",
+                reason(&output)
+            )));
         }
         Ok(())
     }

@@ -140,7 +140,10 @@ fn explained(failure: &str) -> String {
             "USER_RESTRICTED",
             "turn on \"Install via USB\" in the device's developer options",
         ),
-        ("NO_MATCHING_ABIS", "the app has no code for this device"),
+        (
+            "NO_MATCHING_ABIS",
+            "the app has no native code for this device's processor",
+        ),
         ("OLDER_SDK", "the app needs a newer Android"),
     ]
     .into_iter()

@@ -113,7 +113,7 @@ impl AndroidDevice {
         };
         let hint = match similar.as_slice() {
             [] => String::new(),
-            names => format!("; installed are {}", names.join(", ")),
+            names => format!("; installed: {}", names.join(", ")),
         };
         unmet(format!("{id} is not installed{hint}"))
     }

@@ -30,9 +30,9 @@ impl AndroidDevice {
         }
         let Some(screen) = size_of(&output.stdout) else {
             let what = if output.stdout.starts_with(MAGIC) {
-                "the picture breaks off".to_owned()
+                "the screenshot is cut short".to_owned()
             } else if output.stdout.is_empty() && output.stderr.is_empty() {
-                format!("no picture came, exit code {}", output.exit)
+                format!("no screenshot was returned, exit code {}", output.exit)
             } else {
                 reason(&output)
             };

@@ -128,12 +128,12 @@ impl WireError {
             Self::WantsTls => Some(
                 "wireless debugging goes through the adb server: `packtrain devices pair`, then `packtrain devices connect`",
             ),
-            Self::Key { .. } => Some("delete the file and a new key is made"),
+            Self::Key { .. } => Some("delete the file; a new key will be created"),
             Self::NotSent { .. } => {
-                Some("it restarted, or the way to it broke: check cable and network")
+                Some("it restarted, or the connection was lost: check cable and network")
             }
             Self::Lost { .. } => Some(
-                "it restarted, or the way to it broke: check cable and network; the action \
+                "it restarted, or the connection was lost: check cable and network; the action \
                  may have taken effect, so it was not retried",
             ),
             Self::ServerRefused { .. }

@@ -87,7 +87,7 @@ impl AdbKey {
         match key.store(path) {
             Ok(()) => Ok(key),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                Self::load(path)?.ok_or_else(|| refused(path, "it came and went"))
+                Self::load(path)?.ok_or_else(|| refused(path, "it disappeared again"))
             }
             Err(error) => Err(refused(path, error)),
         }
@@ -114,7 +114,7 @@ impl AdbKey {
             .or_else(|error| RsaPrivateKey::from_pkcs1_pem(&pem).map_err(|_| error))
             .map_err(|error| refused(path, error))?;
         if private.size() != BYTES {
-            return Err(refused(path, format!("it has not {BITS} bits")));
+            return Err(refused(path, format!("it does not have {BITS} bits")));
         }
         Ok(Some(Self { private }))
     }

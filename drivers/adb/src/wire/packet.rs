@@ -47,7 +47,7 @@ pub(crate) struct Packet {
 /// Why bytes are not a packet. The connection is of no further use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PacketError {
-    #[error("the header's check is wrong: what answers is not adbd")]
+    #[error("invalid packet header: this is not adbd")]
     Magic,
     #[error("unknown packet {0:#010x}")]
     Kind(u32),

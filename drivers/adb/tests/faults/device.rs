@@ -147,6 +147,6 @@ async fn a_command_that_fails_is_told_in_the_phones_words(device: &mut Device) {
     let error = device.err(Command::Screenshot).await;
     assert_eq!(
         error.to_string(),
-        "take a screenshot: no picture came, exit code 0"
+        "take a screenshot: no screenshot was returned, exit code 0"
     );
 }

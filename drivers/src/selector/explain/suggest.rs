@@ -110,7 +110,7 @@ fn near(words: &str, texts: &BTreeSet<String>) -> Option<String> {
     }
     if let Some(text) = texts.iter().find(|text| text.contains(words)) {
         return Some(format!(
-            "{} has it as a part, but a pattern must match the whole text: \".*{words}.*\"",
+            "{} contains it, but a pattern must match the whole text: \".*{words}.*\"",
             quote(text)
         ));
     }

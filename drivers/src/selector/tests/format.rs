@@ -99,7 +99,7 @@ fn two_blocks_in_one_part_are_refused_by_name_and_place() {
     let nested = selector(json!({ "below": { "containsDescendants": [{}, twice] } }));
     assert_eq!(
         CompiledSelector::new(&nested).unwrap_err().to_string(),
-        "`iosMaestro` and `web` exclude each other in `below.containsDescendants`"
+        "`iosMaestro` and `web` are mutually exclusive in `below.containsDescendants`"
     );
 }
 

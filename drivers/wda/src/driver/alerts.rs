@@ -71,7 +71,7 @@ impl WdaDriver {
     async fn agree(&mut self, alert: &OpenAlert, ctx: &CommandContext) -> Result<bool> {
         let body = alert.agreeing().map(|button| json!({"name": button}));
         let body = body.unwrap_or_else(|| json!({}));
-        let request = WdaRequest::post("agree to the alert", "/alert/accept", &body);
+        let request = WdaRequest::post("accept the alert", "/alert/accept", &body);
         match self.agent.ask(&request, ctx).await {
             Ok(_) => Ok(true),
             // It stays open then, for the trail to see.

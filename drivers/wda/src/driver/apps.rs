@@ -35,7 +35,7 @@ impl WdaDriver {
             (LaunchMode::Resume, _) => Launch::AsItIs,
             (LaunchMode::ForceRestart, _) => Launch::Afresh,
             (LaunchMode::Reinstall, _) if id.starts_with(SYSTEM) => {
-                notes.push("an app of the system keeps its data: it was only restarted".to_owned());
+                notes.push("a system app keeps its data: it was only restarted".to_owned());
                 Launch::Afresh
             }
             (LaunchMode::Reinstall, DeviceAccess::Simulator { simctl, udid }) => {

@@ -156,7 +156,7 @@ impl WdaDriver {
 
     /// The locale among the arguments of the app in front.
     async fn launched_in(&mut self, app: &str, ctx: &CommandContext) -> Result<String> {
-        let doing = "see what the app was launched with";
+        let doing = "read the app's launch arguments";
         let request = WdaRequest::get(doing, "/wda/activeAppInfo");
         let info: Value = match self.agent.ask(&request, ctx).await {
             Ok(reply) => reply.parse(doing)?,
@@ -190,7 +190,7 @@ impl WdaDriver {
         }
         let mut got = "unknown".to_owned();
         for path in ["/wda/deviceOrientation", "/orientation"] {
-            let held = WdaRequest::get("see how the device is held", path);
+            let held = WdaRequest::get("read the device's orientation", path);
             match self.agent.ask(&held, ctx).await {
                 Ok(reply) => {
                     let told = reply.json().to_ascii_lowercase();

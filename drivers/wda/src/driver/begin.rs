@@ -87,7 +87,7 @@ impl WdaDriver {
     }
 
     async fn unlock(&mut self, ctx: &CommandContext) -> Result<()> {
-        let locked = WdaRequest::get("see whether the device is locked", "/wda/locked");
+        let locked = WdaRequest::get("check whether the device is locked", "/wda/locked");
         let reply = self.have(&locked, ctx).await?;
         if reply.json().trim() == "true" {
             let unlock =
@@ -121,7 +121,7 @@ impl WdaDriver {
 
     /// Devices that cannot be turned are as they are.
     async fn turn_upright(&mut self, ctx: &CommandContext) -> Result<()> {
-        let held = WdaRequest::get("see how the device is held", "/orientation");
+        let held = WdaRequest::get("read the device's orientation", "/orientation");
         let lies = match self.agent.ask(&held, ctx).await {
             Ok(reply) => reply.json().contains("LANDSCAPE"),
             Err(Failure::Refused(_)) => false,
@@ -138,5 +138,5 @@ impl WdaDriver {
 /// Has the device turned: `PORTRAIT` or `LANDSCAPE`.
 pub(super) fn turn(orientation: &str) -> WdaRequest {
     let body = json!({"orientation": orientation});
-    WdaRequest::post("turn the device", "/orientation", &body).harmless()
+    WdaRequest::post("rotate the device", "/orientation", &body).harmless()
 }

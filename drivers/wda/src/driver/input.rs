@@ -100,7 +100,7 @@ impl WdaDriver {
                 ),
                 hint: Some(
                     "it may have taken effect, so it was not retried; an app that hangs keeps \
-                     WebDriverAgent waiting, else start it again"
+                     WebDriverAgent waiting; otherwise start it again"
                         .to_owned(),
                 ),
             }),

@@ -182,7 +182,7 @@ async fn work<T: Send + 'static>(
         return Ok(work());
     }
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| DriverError::unmet(format!("the work was given up: {error}")))
+    done.map_err(|error| DriverError::unmet(format!("the work was cancelled: {error}")))
 }
 
 /// Width and height of a PNG.

@@ -47,7 +47,7 @@ impl<'a> Words<'a> {
         }
         let [.., past] = self.forms();
         let flaky = if self.counts.flaky > 0 {
-            ", and not each time"
+            ", and not every time"
         } else {
             ""
         };
@@ -59,8 +59,8 @@ impl<'a> Words<'a> {
         let bad = self.counts.bad + self.counts.flaky;
         let flaky = match self.counts.flaky {
             0 => String::new(),
-            flaky if flaky == bad => ", not each time".to_owned(),
-            flaky => format!(", on {flaky} of them not each time"),
+            flaky if flaky == bad => ", not every time".to_owned(),
+            flaky => format!(", on {flaky} of them not every time"),
         };
         if all < FEW {
             return format!(
@@ -68,7 +68,7 @@ impl<'a> Words<'a> {
             );
         }
         format!(
-            "{verb} on {bad} of {all} cells{flaky}. No combination of up to three values tells them from the others."
+            "{verb} on {bad} of {all} cells{flaky}. No combination of up to three values distinguishes them from the others."
         )
     }
 

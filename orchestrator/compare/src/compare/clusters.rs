@@ -202,8 +202,8 @@ fn cluster(field: &Field<'_>, one: RatedSighting, finding: Finding) -> Cluster {
     let is_single = finding.verdict == Verdict::Single && field.run.cells.len() > 1;
     let words = match place.as_str() {
         place if place.is_empty() || !is_single => finding.words,
-        place if finding.words.contains("not each time") => {
-            format!("Only **{place}**, and not each time.")
+        place if finding.words.contains("not every time") => {
+            format!("Only **{place}**, and not every time.")
         }
         place => format!("Only **{place}**."),
     };
@@ -267,7 +267,7 @@ fn names(field: &Field<'_>, facts: &[Axis]) -> Vec<Name> {
     names
 }
 
-/// How each cell did. A cell is bad where a trail always has it, flaky where not each time.
+/// How each cell did. A cell is bad where a trail always has it, flaky where not every time.
 fn standings(field: &Field<'_>, kind: ClusterKind, sighted: &Sighting) -> Vec<CellVerdict> {
     // The step at which a trail has it, for the cells that do not.
     let mut steps: BTreeMap<usize, u32> = BTreeMap::new();

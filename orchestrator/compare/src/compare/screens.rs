@@ -489,13 +489,13 @@ pub(crate) fn item_title(item: &Item) -> String {
         ItemKind::Added => format!("{name} is extra"),
         ItemKind::Role => format!("\"{}\" is a {is}, not a {was}", item.name),
         ItemKind::Name => format!("{name} is called \"{is}\""),
-        ItemKind::Value => format!("{name} holds another value"),
+        ItemKind::Value => format!("{name} has another value"),
         ItemKind::State if is.contains("disabled") && !was.contains("disabled") => {
             format!("{name} is disabled")
         }
         ItemKind::State if is.is_empty() => format!("{name} is not {was}"),
         ItemKind::State => format!("{name} is {is}"),
-        ItemKind::Order => format!("{name} stands elsewhere"),
+        ItemKind::Order => format!("{name} is in another place"),
         ItemKind::OutOfView => format!("{name} is out of view"),
         ItemKind::IntoView => format!("{name} is in view"),
         ItemKind::Untranslated => format!("{name} is not translated"),

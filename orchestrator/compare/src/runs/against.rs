@@ -144,7 +144,7 @@ impl Looking<'_, '_> {
                     continue;
                 }
                 (Some(_), BaseStep::Unobserved) => {
-                    self.unknown(Some(number), "the base did not look".to_owned());
+                    self.unknown(Some(number), "the base did not observe it".to_owned());
                     continue;
                 }
                 (Some(_), BaseStep::Unknown(why)) => {
@@ -231,7 +231,7 @@ impl Looking<'_, '_> {
         if went == TrailResult::Unknown {
             let why = base.silent(sessions).into_iter().next();
             let why = why.unwrap_or_else(|| "skipped".to_owned());
-            return Err(format!("the base says nothing of it: {why}"));
+            return Err(format!("the base has no result for it: {why}"));
         }
         fn texts(trail: &Trail) -> Vec<&str> {
             trail.steps.iter().map(|step| step.text.as_str()).collect()
@@ -316,7 +316,7 @@ impl Looking<'_, '_> {
                     return;
                 }
                 let detail = format!("before: {was}");
-                ("fails another way", Some(*step), message, detail)
+                ("fails differently", Some(*step), message, detail)
             }
             (_, Failed { step, message }) => {
                 let words = match self.answer.base {
@@ -335,7 +335,7 @@ impl Looking<'_, '_> {
                 message.clone(),
             ),
             (Failed { message, .. }, Passed) => ("newly fixed", None, message, String::new()),
-            (Flaky { message, .. }, Passed) => ("no more flaky", None, message, String::new()),
+            (Flaky { message, .. }, Passed) => ("no longer flaky", None, message, String::new()),
             (Unknown | Passed, _) | (_, Unknown) | (Flaky { .. }, Flaky { .. }) => return,
         };
         let title = format!("{words}: {}", signature::title(message).0);

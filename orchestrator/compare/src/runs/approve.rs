@@ -28,6 +28,18 @@ pub struct Selection {
     pub boxes: Vec<usize>,
 }
 
+impl Selection {
+    /// Values that no cell of the run has together.
+    pub fn unknown_cell(&self, run: &Run) -> Option<&BTreeMap<String, String>> {
+        let is_there = |values| {
+            run.cells
+                .iter()
+                .any(|cell| has_all(&cell.all_values(), values))
+        };
+        self.cells.iter().find(|values| !is_there(values))
+    }
+}
+
 /// A baseline to be written.
 #[derive(Debug, Clone)]
 pub struct Approval {
@@ -121,9 +133,12 @@ pub fn plan(
 
 fn is_wanted(run: &Run, cell: usize, selection: &Selection) -> bool {
     let known = run.cells[cell].all_values();
-    let is_known = |(name, value): (&String, &String)| known.get(name) == Some(value);
     let mut wanted = selection.cells.iter();
-    selection.cells.is_empty() || wanted.any(|values| values.iter().all(is_known))
+    selection.cells.is_empty() || wanted.any(|values| has_all(&known, values))
+}
+
+fn has_all(known: &BTreeMap<String, String>, values: &BTreeMap<String, String>) -> bool {
+    (values.iter()).all(|(name, value)| known.get(name) == Some(value))
 }
 
 /// Cells that must not become a baseline as a whole.
@@ -178,7 +193,7 @@ fn approval(
     let sessions = side.cells.get(&(trail, cell)).cloned().unwrap_or_default();
     if let Some([left, top, right, bottom]) = side.noise(&sessions, step)?.first() {
         return Err(format!(
-            "noisy: its repeats differ at {left},{top},{right},{bottom}; a mask leaves that out"
+            "noisy: its repeats differ at {left},{top},{right},{bottom}; a mask excludes that"
         ));
     }
     let seen = side.step(place, step).ok_or("the step was not reached")?;
@@ -212,7 +227,7 @@ fn approval(
         let mut visual = changes.iter().filter(|one| one.kind == ChangeKind::Visual);
         let visual = visual.find(|change| !change.boxes.is_empty());
         let visual = visual.ok_or("it has no boxes to choose from")?;
-        let before = before.ok_or("no baseline to keep the rest of")?;
+        let before = before.ok_or("no baseline to take the rest from")?;
         // Parts of a picture say nothing of what the screen holds.
         (tree, defects) = (before.tree, before.entry.defects);
         (picture, parts) = (before.picture, before.entry.boxes);

@@ -126,7 +126,7 @@ pub(super) fn compare(
     for defect in was.defects.iter().filter(|one| !is.defects.contains(one)) {
         compared.changes.push(Change {
             status: ChangeStatus::Fixed,
-            ..Change::of(ChangeKind::Defect, format!("no more: {defect}"))
+            ..Change::of(ChangeKind::Defect, format!("gone: {defect}"))
         });
     }
     match (&was.picture, &is.picture) {

@@ -13,7 +13,7 @@ pub enum Refusal {
     #[error("the request is for another host")]
     Host,
     /// It comes from a web page.
-    #[error("not available to pages of a browser")]
+    #[error("not available to web pages")]
     Origin,
     /// What is asked to be done.
     #[error("method not allowed")]

@@ -33,10 +33,10 @@ pub trait BlobStore: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BlobError {
     /// It is not there, or no longer.
-    #[error("the farm has no blob {0}, or no longer")]
+    #[error("the farm has no blob {0}, or no longer has it")]
     Missing(String),
     /// What is there is something else.
-    #[error("the farm's blob {0} is not what its name says")]
+    #[error("the farm's blob {0} does not match its digest")]
     Altered(String),
     /// It says of itself what cannot be.
     #[error("invalid blob {digest}: {why}")]
@@ -47,10 +47,10 @@ pub enum BlobError {
         why: &'static str,
     },
     /// The store cannot be reached or refuses.
-    #[error("the farm's store of blobs: {0}")]
+    #[error("the farm's blob store: {0}")]
     Store(String),
     /// The store refuses it, and would again.
-    #[error("the farm's store of blobs does not take it: {0}")]
+    #[error("the farm's blob store rejected it: {0}")]
     Refused(String),
 }
 
@@ -168,7 +168,7 @@ impl Blob {
             several => several,
         };
         if self.parts.len() as u64 != parts {
-            return wrong("it has not as many parts as its size takes");
+            return wrong("its number of parts does not match its size");
         }
         Ok(())
     }

@@ -21,11 +21,11 @@ pub enum MaterialiseError {
     #[error(transparent)]
     Path(#[from] BundlePathError),
     /// One of its paths is a file and a folder.
-    #[error("{0:?} is a file of the bundle and a folder as well")]
+    #[error("{0:?} is both a file and a folder of the bundle")]
     FileAndFolder(String),
     /// It is larger than a bundle may be.
     #[error(
-        "the bundle has {files} files of {bytes} bytes together, which is more than a host takes"
+        "the bundle has {files} files of {bytes} bytes in total, which is more than a host accepts"
     )]
     TooLarge {
         /// How many files.

@@ -38,7 +38,7 @@ pub fn check_path(path: &str) -> Result<(), BundlePathError> {
     for name in path.split('/') {
         match name {
             "" => return wrong("it has an empty name"),
-            "." | ".." => return wrong("it goes up"),
+            "." | ".." => return wrong("it contains `..`"),
             _ if name.len() > NAME_BYTES => return wrong("it has a name that is too long"),
             _ if name.contains('\\') => return wrong("it has a backslash"),
             _ if name.chars().any(char::is_control) => return wrong("it has a control character"),

@@ -81,7 +81,8 @@ impl Opener {
         let text = |error: &dyn std::error::Error| in_one_line(error);
         let manifest = query::manifest(&self.link, run).await;
         let manifest = manifest.map_err(|error| text(&error))?;
-        let manifest = manifest.ok_or("the farm has no manifest of this run, or no longer")?;
+        let manifest =
+            manifest.ok_or("the farm has no manifest of this run, or no longer has it")?;
         if !Protocol::CURRENT.works_with(manifest.protocol) {
             return Err(format!(
                 "the run has version {} of the farm's protocol and this host {}: update the older one",

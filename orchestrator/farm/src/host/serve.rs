@@ -493,7 +493,7 @@ fn run_to_cancel(message: &async_nats::Message) -> Option<RunId> {
 
 /// Says that a session cannot be carried out here, so that another place is found for it.
 async fn refuse(link: Link, device: DeviceKey, lease: Lease) {
-    let cause = format!("{} is not there any more", device.device);
+    let cause = format!("{} is no longer there", device.device);
     let end = End::Settled {
         outcome: Outcome::broken(Blame::Device, cause),
         items: 0,

@@ -162,7 +162,7 @@ impl Parser<'_> {
         if comparison.is_of_order() && !attribute.is_ordered() {
             let (name, place) = (attribute.name(), self.place(began));
             return Err(RequirementError(format!(
-                "`{name}` has no order at {place}: use `=`, `!=` or `~`"
+                "`{name}` has no order, at {place}: use `=`, `!=` or `~`"
             )));
         }
         self.skip_space();
@@ -209,7 +209,7 @@ impl Parser<'_> {
         let (place, meant) = (self.place(began), meant.unwrap_or_default());
         let known = Attribute::NAMED.map(|(name, _)| name).join(", ");
         Err(RequirementError(format!(
-            "unknown attribute `{word}` at {place}: {meant}there are {known}, and \
+            "unknown attribute `{word}` at {place}: {meant}available: {known}, and \
              `label=<key>:<value>`"
         )))
     }

@@ -281,12 +281,12 @@ fn mistakes_are_shown_where_they_are() {
     );
     assert_eq!(
         error("model>3"),
-        "`model` has no order at column 1 of `model>3`: use `=`, `!=` or `~`"
+        "`model` has no order, at column 1 of `model>3`: use `=`, `!=` or `~`"
     );
     assert_eq!(
         error("ios & platfrom=web"),
-        "unknown attribute `platfrom` at column 7 of `ios & platfrom=web`: did you mean `platform`? there are \
-         platform, classifier, device, host, model, os, api, driver, label, tool, has, width, height, and \
+        "unknown attribute `platfrom` at column 7 of `ios & platfrom=web`: did you mean `platform`? \
+         available: platform, classifier, device, host, model, os, api, driver, label, tool, has, width, height, and \
          `label=<key>:<value>`"
     );
     assert!(error("room>3").contains("unknown attribute `room`"));

@@ -169,7 +169,7 @@ impl Session<'_> {
                 }
                 by = &mut taken => {
                     // It is the other process's session now: this one has nothing to say of how it ends.
-                    tracing::warn!(by, "the run is carried on elsewhere");
+                    tracing::warn!(by, "the run was continued elsewhere");
                     std::future::pending::<()>().await;
                 }
             }
@@ -514,7 +514,7 @@ fn fits(demand: Vec<u8>) -> Result<Vec<u8>, Box<Outcome>> {
         return Ok(demand);
     }
     let cause = format!("order too large: {bytes} bytes, and the farm takes {DEMAND_BYTES}");
-    let hint = "put what `--memory` and `--arg` give it into a file of the project";
+    let hint = "move the values of `--memory` and `--arg` into a file of the project";
     Err(invalid(cause, Some(hint.to_owned())))
 }
 

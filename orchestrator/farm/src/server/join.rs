@@ -61,13 +61,13 @@ pub enum Refusal {
     #[error("the request to join cannot be read")]
     Malformed,
     /// The invitation is for something else.
-    #[error("the token invites a {0}")]
+    #[error("the token is for a {0}")]
     Role(Role),
     /// The invitation has let somebody else in.
     #[error("the token was already used by `{0}`; each is for one computer")]
     Used(HostName),
     /// Somebody else has the name.
-    #[error("`{0}` is taken by another computer; join by another name")]
+    #[error("`{0}` is taken by another computer; join under another name")]
     Taken(HostName),
     /// The farm could not do it.
     #[error("the farm cannot accept new computers: {0}")]
@@ -105,7 +105,7 @@ impl JoinError {
             Self::Farm(error) => error.hint(),
             Self::Key(error) => error.hint(),
             Self::Nobody(_) => Some(
-                "`packtrain farm up` does; users of servers of your own are added with `packtrain farm config --user`",
+                "a farm started by `packtrain farm up` does; users of your own servers are added with `packtrain farm config --user`",
             ),
         }
     }

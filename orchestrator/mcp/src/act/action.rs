@@ -132,7 +132,7 @@ impl Action {
         }
         if self.reference.is_some() && element[1..].iter().any(|word| word.is_some()) {
             return Err(format!(
-                "{self}: `ref` names its element alone, without `role`, `name` or `text`"
+                "{self}: use `ref` alone, without `role`, `name` or `text`"
             ));
         }
         if self.name.is_some() && self.text.is_some() {

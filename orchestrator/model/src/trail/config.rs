@@ -33,7 +33,7 @@ pub struct Config {
     pub memory: Vec<(String, String)>,
     /// What becomes of templates that are not defined.
     pub undefined: Undefined,
-    /// Notes that nothing reads.
+    /// Notes, which Packtrain ignores.
     pub metadata: BTreeMap<String, String>,
     /// The configurations it runs in: the name of a matrix, or one.
     pub matrix: Option<serde_json::Value>,

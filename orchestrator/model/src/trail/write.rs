@@ -22,7 +22,7 @@ pub enum WriteError {
     #[error("the file is not a trail: {}", .0.first().map(ToString::to_string).unwrap_or_default())]
     NotATrail(Vec<Diagnostic>),
     /// The list form is only read.
-    #[error("the file has the older list form, which holds no recordings for several devices")]
+    #[error("the file uses the older list form, which holds no recordings for several devices")]
     ListForm,
     /// The trail has no such step.
     #[error("the trail has no step {step}; it has {steps}")]
@@ -33,7 +33,7 @@ pub enum WriteError {
         steps: usize,
     },
     /// The step says `recordable: false`.
-    #[error("step {0} says that it shall not be recorded")]
+    #[error("step {0} is marked as not to be recorded")]
     NotRecordable(StepIndex),
     /// Not a device classifier.
     #[error("invalid device classifier {}", quoted(.0))]

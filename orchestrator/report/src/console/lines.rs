@@ -303,7 +303,7 @@ impl EventLines {
             } => {
                 let what = match unsaved {
                     Some(file) => format!("{file} was not saved"),
-                    None => format!("the {sink} output broke and gets nothing more"),
+                    None => format!("the {sink} output failed and receives nothing more"),
                 };
                 let said = format!("warning: {what}: {message}");
                 Some(wording::one_line(&said).into_owned())

@@ -77,7 +77,7 @@ impl Callbacks {
         (command.respond)(made).ok_or_else(|| {
             CommandError::new(
                 Code::Internal,
-                format!("{}: the device answered something else", command.name),
+                format!("{}: unexpected answer from the device", command.name),
             )
         })
     }

@@ -247,7 +247,7 @@ pub(super) fn elicited(request: &ElicitRequestParams) -> (ElicitResult, String) 
         ),
         None => (
             ElicitResult::new(ElicitationAction::Decline),
-            format!("{asked}: declined, for no person is there to answer"),
+            format!("{asked}: declined, because nobody is there to answer"),
         ),
     }
 }

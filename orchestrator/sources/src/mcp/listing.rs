@@ -184,7 +184,7 @@ impl Pages {
         if !self.cursors.insert(next.clone()) {
             let cursor = quoted(&next);
             return Err(format!(
-                "its list of tools goes round in circles: the cursor `{cursor}` comes twice"
+                "its list of tools never ends: the cursor `{cursor}` was returned twice"
             ));
         }
         Ok(Some(next))
@@ -259,7 +259,7 @@ mod tests {
         );
         let (pages, why) = endless(1, "", |n| (n % 3).to_string());
         assert_eq!(pages, 4);
-        assert!(why.contains("the cursor `1` comes twice"), "{why}");
+        assert!(why.contains("the cursor `1` was returned twice"), "{why}");
     }
 
     #[test]

@@ -27,11 +27,11 @@ pub(crate) struct DrainArgs {
     #[arg(value_name = "HOST")]
     host: HostName,
 
-    /// Give it sessions again
+    /// Let it take sessions again
     #[arg(long)]
     undo: bool,
 
-    /// Addresses of the farm's servers [default: the farm of this user]
+    /// Addresses of the farm's servers, comma-separated [default: this user's farm]
     #[arg(long, value_name = "URL")]
     farm: Option<String>,
 }
@@ -46,11 +46,11 @@ pub(crate) struct QuarantineArgs {
     #[arg(long, value_name = "TEXT", default_value = "set by an operator")]
     cause: String,
 
-    /// Put it into service again
+    /// Return it to service
     #[arg(long, conflicts_with = "cause")]
     undo: bool,
 
-    /// Addresses of the farm's servers [default: the farm of this user]
+    /// Addresses of the farm's servers, comma-separated [default: this user's farm]
     #[arg(long, value_name = "URL")]
     farm: Option<String>,
 }
@@ -60,7 +60,7 @@ pub(super) fn drain(args: &DrainArgs, context: &Context) -> Result<Exit, CliErro
     let ask = Ask::Drain { drain: !args.undo };
     asked(&args.host, &ask, args.farm.as_deref(), context)?;
     render::say(&match args.undo {
-        false => format!("{} takes nothing new", args.host),
+        false => format!("{} takes no new sessions", args.host),
         true => format!("{} takes sessions again", args.host),
     });
     Ok(Exit::Passed)
@@ -103,7 +103,9 @@ fn asked(
             .ask(names::ctl_host(host), message, ANSWER_TIMEOUT)
             .await;
         let answer = answer.map_err(|error| {
-            CliError::from(error).hint(format!("is {host} there? `packtrain farm hosts` says so"))
+            CliError::from(error).hint(format!(
+                "is {host} running? `packtrain farm hosts` shows it"
+            ))
         })?;
         let answer: Answer = serde_json::from_slice(&answer).map_err(|error| {
             CliError::infrastructure("invalid answer from the host").because(&error)

@@ -9,7 +9,7 @@ use packtrain_farm::link::{Credentials, FarmAddress, Link, Trust};
 use packtrain_farm::live;
 use packtrain_farm::server::{self, Access, FarmFolder, Identity, Role};
 
-use crate::exit::CliError;
+use crate::exit::{CliError, OrCliError as _};
 use crate::wiring;
 
 /// Who may run trails, the most able first.
@@ -128,7 +128,7 @@ fn unknown(roles: &[Role]) -> CliError {
     let others: Vec<_> = Role::ALL.into_iter().filter(is_there).collect();
     if others.is_empty() {
         if farms().is_ok_and(|farms| farms.join("server").join("secret").is_file()) {
-            return CliError::infrastructure("the farm of this computer is not up")
+            return CliError::infrastructure("this computer's farm is not running")
                 .hint("`packtrain farm up` starts it");
         }
         return CliError::misuse("no farm is configured for this user").hint(
@@ -145,7 +145,7 @@ fn unknown(roles: &[Role]) -> CliError {
         "this needs the role {wanted} on the farm, and this user has {others}"
     ))
     .hint(format!(
-        "join once more, with a token of `packtrain farm token --role {role}`"
+        "join again, with a token from `packtrain farm token --role {role}`"
     ))
 }
 
@@ -198,5 +198,6 @@ pub(crate) fn folder(dir: Option<&PathBuf>) -> Result<FarmFolder, CliError> {
         None => farms()?.join("server"),
     };
     let path = std::path::absolute(&path).unwrap_or(path);
-    Ok(FarmFolder::open(&path)?)
+    FarmFolder::open(&path)
+        .or_infrastructure(format_args!("cannot use {} for the farm", path.display()))
 }

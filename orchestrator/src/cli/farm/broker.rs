@@ -13,7 +13,7 @@ use crate::{render, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct BrokerArgs {
-    /// Addresses of the farm's servers, with commas [default: this user's farm]
+    /// Addresses of the farm's servers, comma-separated [default: this user's farm]
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     farm: Option<String>,
 
@@ -46,6 +46,6 @@ fn replicas(text: &str) -> Result<usize, String> {
         "1" => Ok(1),
         "3" => Ok(3),
         "5" => Ok(5),
-        _ => Err("1, 3 or 5".to_owned()),
+        _ => Err("expected 1, 3 or 5".to_owned()),
     }
 }

@@ -26,11 +26,11 @@ adds users: give each server its folder and each user its file, and have the ser
 configuration again (`nats-server --signal reload`)."
 )]
 pub(crate) struct ConfigArgs {
-    /// How many servers: 1, or 3 that replicate each other
+    /// How many servers: 1, or 3 or 5 that replicate each other
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
     nodes: u8,
 
-    /// The servers' host names, with commas [default: nats-1, nats-2 …]
+    /// The servers' host names, comma-separated [default: nats-1, nats-2 …]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     servers: Vec<String>,
 
@@ -52,7 +52,9 @@ pub(crate) struct ConfigArgs {
 }
 
 fn user(text: &str) -> Result<(Role, HostName), String> {
-    let (role, name) = text.split_once(':').ok_or("it is written `host:mac-1`")?;
+    let (role, name) = text
+        .split_once(':')
+        .ok_or("expected ROLE:NAME, such as host:mac-1")?;
     let name = name.parse().map_err(|error| format!("{error}"))?;
     Ok((role.parse()?, name))
 }
@@ -76,7 +78,7 @@ fn names(args: &ConfigArgs) -> Result<Vec<String>, CliError> {
         args.servers.clone()
     };
     if !matches!(names.len(), 1 | 3 | 5) {
-        return Err(CliError::misuse("a farm needs one, three or five servers")
+        return Err(CliError::misuse("a farm needs 1, 3 or 5 servers")
             .hint("an even number tolerates no more failures than the odd one below it"));
     }
     let is_fit = |name: &String| {
@@ -95,7 +97,7 @@ fn names(args: &ConfigArgs) -> Result<Vec<String>, CliError> {
 fn print(args: &ConfigArgs, names: &[String]) -> Result<(), CliError> {
     if !args.users.is_empty() {
         return Err(
-            CliError::misuse("users have keys, which need a folder").hint("add --out FOLDER")
+            CliError::misuse("users' keys must be written to a folder").hint("add --out FOLDER")
         );
     }
     let folder = address::folder(None)?;

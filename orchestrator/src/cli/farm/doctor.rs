@@ -18,7 +18,7 @@ const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(2);
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Addresses of the farm's servers, with commas [default: this user's farm]
+    /// Addresses of the farm's servers, comma-separated [default: this user's farm]
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     farm: Option<String>,
 
@@ -72,7 +72,7 @@ fn lines(checked: &CheckUp, identity: Option<&Identity>) -> Vec<Line> {
         None => well(
             false,
             format!(
-                "{}: missing\n    a broker makes it: `packtrain farm up` or `packtrain farm broker`",
+                "{}: missing\n    a broker creates it: `packtrain farm up` or `packtrain farm broker`",
                 stream.name
             ),
         ),

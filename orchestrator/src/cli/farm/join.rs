@@ -19,7 +19,7 @@ use crate::{render, runtime};
 with the farm. The farm's address is kept in this user's state folder, where all commands find it."
 )]
 pub(crate) struct JoinArgs {
-    /// Addresses of the farm's servers, with commas
+    /// Addresses of the farm's servers, comma-separated
     #[arg(value_name = "URL", value_delimiter = ',', required = true)]
     servers: Vec<String>,
 

@@ -29,7 +29,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Which farm is looked at.
 #[derive(Debug, Args)]
 pub(crate) struct FarmSelection {
-    /// Addresses of the farm's servers [default: the farm of this user]
+    /// Addresses of the farm's servers, comma-separated [default: this user's farm]
     #[arg(long, value_name = "URL")]
     farm: Option<String>,
 
@@ -176,7 +176,7 @@ async fn show(what: FarmTable, link: &Link, format: Format) -> Result<(), CliErr
     if what == FarmTable::Queue {
         let queue = broker::queue(link, ANSWER_TIMEOUT).await;
         let queue = queue.map_err(|error| {
-            CliError::from(error).hint("is a broker running? `packtrain farm hosts` says so")
+            CliError::from(error).hint("is a broker running? `packtrain farm hosts` shows it")
         })?;
         show_queue(&queue, format);
         return Ok(());

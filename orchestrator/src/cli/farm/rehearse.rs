@@ -88,7 +88,7 @@ pub(crate) struct RehearseArgs {
     #[arg(long, default_value = "30m", value_name = "TIME")]
     time_limit: HumanDuration,
 
-    /// Keep journals and logs in this folder; otherwise only when a problem is found
+    /// Keep journals and logs here [default: only when a problem is found]
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
 

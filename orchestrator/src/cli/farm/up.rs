@@ -1,6 +1,6 @@
 //! `packtrain farm up`: a whole farm on this computer, until Ctrl-C.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{AddrParseError, IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -64,10 +64,11 @@ pub(crate) struct UpArgs {
     format: Format,
 }
 
-fn listen(text: &str) -> Result<SocketAddr, String> {
+fn listen(text: &str) -> Result<SocketAddr, &'static str> {
     let with_port = text.parse::<SocketAddr>();
     let without = || Ok(SocketAddr::new(text.parse::<IpAddr>()?, DEFAULT_PORT));
-    with_port.or_else(|_| without().map_err(|error: std::net::AddrParseError| error.to_string()))
+    let expected = |_: AddrParseError| "expected ADDRESS or ADDRESS:PORT, such as 0.0.0.0:4222";
+    with_port.or_else(|_| without().map_err(expected))
 }
 
 /// `packtrain farm up`.
@@ -175,7 +176,7 @@ impl<'a> Farm<'a> {
         let written = std::fs::write(token::url_file(self.folder), &url)
             .and_then(|()| std::fs::write(listen_file(self.folder), listen));
         written.map_err(|error| {
-            CliError::infrastructure("cannot write down the farm's address").because(&error)
+            CliError::infrastructure("cannot save the farm's address").because(&error)
         })?;
         let token = token::for_a_host(self.folder)?;
         let line = token::line(&url, Role::Host, &token.words);
@@ -193,7 +194,7 @@ impl<'a> Farm<'a> {
             ),
             Format::Text if outside.is_some() => {
                 render::say(&format!(
-                    "the farm is up at {url}; within an hour, one other computer joins with"
+                    "the farm is up at {url}; within an hour, one other computer can join with:"
                 ));
                 render::out(&line);
             }

@@ -30,8 +30,9 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Exit, CliError>
     let root = super::root(args.written.output.as_ref(), context)?;
     let folders = args.runs.iter().map(|wanted| find_run(&root, wanted));
     let folders = folders.collect::<Result<Vec<_>, _>>().map_err(|error| {
-        CliError::misuse(error.to_string())
-            .hint("a run is its id, or its folder with a slash in it; `packtrain runs` lists them")
+        CliError::misuse(error.to_string()).hint(
+            "name a run by its id, or its folder with a slash in it; `packtrain runs` lists them",
+        )
     })?;
     let run = new_run();
     std::fs::create_dir_all(&root)
@@ -46,7 +47,7 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Exit, CliError>
     ] {
         for number in numbers {
             let part = format!("part {number}/{} is {what}", merged.of);
-            let rest = "of its sessions without an outcome nothing is known";
+            let rest = "nothing is known of its sessions without an outcome";
             render::warning(&format!("{part}: {rest}"), context.color);
         }
     }

@@ -126,7 +126,7 @@ pub(crate) struct RunArgs {
     )]
     headless: Option<bool>,
 
-    /// Connect devices without the daemon, even when it runs
+    /// Connect devices without the daemon, even if it is running
     #[arg(long)]
     no_daemon: bool,
 
@@ -201,9 +201,9 @@ impl FromStr for ShardArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ScreenshotsArg {
-    /// After every step.
+    /// Always.
     All,
-    /// When a step fails.
+    /// Only when a step fails.
     Failure,
     /// Never.
     None,
@@ -230,8 +230,8 @@ impl RunArgs {
                 (self.headed, "--headed"),
             ];
             if let Some((_, flag)) = odd.iter().find(|(is_given, _)| *is_given) {
-                let odd = CliError::misuse(format!("`{flag}` is not for runs on a farm"));
-                let hint = "`--on` says what devices have to be: --on 'android & api>=33'";
+                let odd = CliError::misuse(format!("`{flag}` cannot be used with `--farm`"));
+                let hint = "`--on` chooses the devices: --on 'android & api>=33'";
                 return Err(odd.hint(hint));
             }
         }
@@ -383,7 +383,7 @@ mod tests {
             assert_eq!(heading(name), Some("On a farm"), "{name}");
         }
         for name in ["quiet", "lines", "summary", "single_file", "live", "open"] {
-            assert_eq!(heading(name), Some("What is shown"), "{name}");
+            assert_eq!(heading(name), Some("Output"), "{name}");
         }
         assert_eq!(heading("retries"), None);
         let defaults = RunSettings::default();

@@ -93,7 +93,7 @@ fn tell_versions(all: &Overview, on: &Requirement) -> Result<(), CliError> {
     }
     if let Some(Protocol(broker @ ..2)) = all.broker.filter(|_| on.asks_for_programs()) {
         return Err(CliError::misuse(format!(
-            "the farm's broker does not know `has`: it has version {broker} of the farm's protocol"
+            "the farm's broker does not support `has`: it has version {broker} of the farm's protocol"
         ))
         .hint("update the broker, or ask without `has`"));
     }
@@ -314,7 +314,7 @@ async fn tell(mut standing: watch::Receiver<Option<QueuePosition>>) {
                 1 => "1 run is ahead; ".to_owned(),
                 many => format!("{many} runs are ahead; "),
             };
-            let why = now.reason.unwrap_or_else(|| "its turn comes".to_owned());
+            let why = now.reason.unwrap_or_else(|| "next in the queue".to_owned());
             let text = format!("farm: waiting: {place}{why}");
             if said.as_ref() != Some(&text) {
                 render::say(&text);

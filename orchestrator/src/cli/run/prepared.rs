@@ -51,7 +51,12 @@ impl<'a> Prepared<'a> {
         mistakes.append(&mut found.mistakes);
         mistakes.extend(misspelled(&request, &loaded, &found, &registry, context)?);
         if !mistakes.is_empty() {
-            return Err(CliError::mistakes("the project", mistakes));
+            let is_option = |one: &Diagnostic| one.source.name().starts_with("--");
+            let place = match mistakes.iter().all(is_option) {
+                true => "the options",
+                false => "the project",
+            };
+            return Err(CliError::mistakes(place, mistakes));
         }
         Ok(Self {
             request,
@@ -141,7 +146,7 @@ impl<'a> Prepared<'a> {
             } else if !has_trails {
                 "no trail has steps".to_owned()
             } else {
-                "no trail is for these devices".to_owned()
+                "no trail supports these devices".to_owned()
             }));
         }
         request.choice.apply(&mut plan, config, context)?;

@@ -9,14 +9,14 @@ use crate::reports::Copies;
 
 /// What a run shows and leaves.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "What is shown")]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Shown {
     /// Show only failures and the summary
     #[arg(short, long, conflicts_with = "lines")]
     pub(crate) quiet: bool,
 
     /// A line for each session, step or tool call [default without a terminal: steps]
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, value_enum, value_name = "LEVEL")]
     pub(crate) lines: Option<LinesArg>,
 
     /// Write a summary in Markdown here
@@ -27,7 +27,7 @@ pub(crate) struct Shown {
     #[arg(long)]
     pub(crate) single_file: bool,
 
-    /// Serve the report on this computer while the run goes on
+    /// Serve the report on this computer during the run
     #[arg(long)]
     pub(crate) live: bool,
 
@@ -40,9 +40,9 @@ pub(crate) struct Shown {
 pub(crate) enum LinesArg {
     /// Sessions as they end.
     Sessions,
-    /// Steps too.
+    /// Also steps.
     Steps,
-    /// Tool calls too.
+    /// Also tool calls.
     Tools,
 }
 

@@ -112,7 +112,7 @@ impl Parameter {
         let words: Vec<String> = self.choices.iter().map(shown).collect();
         let message = format!("`{}` cannot be {}", self.name, quoted(&shown(&read)));
         let mut error = DecodeError::at(value.span, message);
-        error.hint = Some(format!("it can be {}", words.join(", ")));
+        error.hint = Some(format!("expected one of: {}", words.join(", ")));
         Err(error)
     }
 

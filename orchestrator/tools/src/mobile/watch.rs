@@ -11,8 +11,9 @@ use tokio::time::Instant;
 use crate::call::Call;
 use crate::tool::{Answer, ToolError};
 
-/// Kept back from the call's time, so that giving up is the tool's answer and not the device's.
-pub(super) const MARGIN: Duration = Duration::from_millis(250);
+/// Kept back from the call's time, so that giving up is the tool's answer and not the device's;
+/// a quarter of it where that is less.
+const MARGIN: Duration = Duration::from_millis(250);
 /// Looks that follow each change at once; a screen that goes on changing is an animation.
 const EAGER_LOOKS: u32 = 2;
 /// From then on looks are this far apart.
@@ -51,7 +52,8 @@ impl<'a> Watch<'a> {
     /// Watches for `limit`, or for as long as the call has.
     pub(crate) fn new(call: &'a Call<'a>, limit: Duration) -> Self {
         let started = Instant::now();
-        let last = call.deadline.checked_sub(MARGIN).unwrap_or(started);
+        let margin = MARGIN.min(call.remaining() / 4);
+        let last = call.deadline.checked_sub(margin).unwrap_or(started);
         let wanted = started.checked_add(limit).unwrap_or(last);
         Self {
             call,
@@ -211,14 +213,15 @@ impl<'a> Watch<'a> {
     pub(crate) fn unmet(&self, Unmet { what, mut log }: Unmet) -> ToolError {
         let waited = self.end.saturating_duration_since(self.started);
         log.push(match self.looks {
-            1 => "looked once".to_owned(),
-            looks => format!("looked {looks} times"),
+            1 => "the screen did not change".to_owned(),
+            looks => format!("read the screen {looks} times"),
         });
         ToolError::Failed {
             message: format!("{what} within {:.1} s", waited.as_secs_f64()),
             log,
             hint: self.cut_short.then(|| {
-                "the session timed out meanwhile; `--timeout` allows more time".to_owned()
+                "the session's or the step's time was up; `--timeout` and `--step-timeout` allow more"
+                    .to_owned()
             }),
         }
     }

@@ -45,7 +45,7 @@ pub struct ToolNote {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidNote {
     /// Its name.
-    #[error("the name of a note: {0}")]
+    #[error("note: {0}")]
     Name(#[from] InvalidName),
     /// Its length.
     #[error("note `{name}` has {length} characters; expected 1 to {MAX_NOTE}")]

@@ -444,7 +444,7 @@ async fn a_defined_toolset_can_be_equipped_and_takes_no_notes() {
     let why = agent
         .refused("add-tool-annotation", annotation("tap", "ab", "x"))
         .await;
-    assert!(why.contains("build one of another name"), "{why}");
+    assert!(why.contains("build one under another name"), "{why}");
 }
 
 #[tokio::test]

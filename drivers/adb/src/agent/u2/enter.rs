@@ -43,7 +43,7 @@ impl U2Agent {
             return Ok(());
         }
         Err(AgentError::Refused(
-            "the field that has the focus takes neither set nor pasted text".to_owned(),
+            "the focused field accepts neither set nor pasted text".to_owned(),
         ))
     }
 

@@ -230,7 +230,7 @@ impl U2Agent {
             tracing::debug!("stopped an agent on the device");
             if Instant::now() + KILL_POLL >= limit {
                 return Err(AgentError::NoStart {
-                    reason: "one that runs already does not end".to_owned(),
+                    reason: "an agent that is already running does not stop".to_owned(),
                     hint: Some("reboot the device"),
                 });
             }
@@ -265,7 +265,7 @@ fn reason(said: &str) -> NoStart {
     } else if said.contains("EADDRINUSE") || said.contains("BindException") {
         NoStart::PortTaken
     } else {
-        NoStart::Other(format!("it ended at once and said: {}", last_line(said)))
+        NoStart::Other(format!("it exited at once: {}", last_line(said)))
     }
 }
 

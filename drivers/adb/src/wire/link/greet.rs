@@ -84,7 +84,7 @@ pub(super) async fn greet(
             Kind::Auth | Kind::Open | Kind::Okay | Kind::Close | Kind::Write => {
                 return Err(WireError::Garbled {
                     doing: doing.to_owned(),
-                    reason: format!("{:?} came instead", packet.kind),
+                    reason: format!("got {:?} instead", packet.kind),
                 });
             }
         }

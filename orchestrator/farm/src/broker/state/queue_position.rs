@@ -115,8 +115,8 @@ impl State {
         let mut reason = self.all_busy(expression);
         if ahead > 0 {
             reason += &match ahead {
-                1 => "; 1 run goes first".to_owned(),
-                many => format!("; {many} runs go first"),
+                1 => "; 1 run is ahead".to_owned(),
+                many => format!("; {many} runs are ahead"),
             };
         }
         reason

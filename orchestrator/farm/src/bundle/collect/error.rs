@@ -25,7 +25,7 @@ pub enum CollectError {
     #[error("{0:?} has a name that other computers may not support")]
     Unnameable(PathBuf),
     /// A symbolic link leads out of the project.
-    #[error("the link {link} leads out of the project, to {target}")]
+    #[error("the link {link} points outside the project, to {target}")]
     LeadsOut {
         /// The link.
         link: PathBuf,
@@ -110,11 +110,11 @@ impl CollectError {
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::TooLarge { .. } | Self::TooMany { .. } => Some(
-                "files in .gitignore are not sent; `farm.include` in packtrain.yaml lets single \
-                 files of it through",
+                "files in .gitignore are not sent; `farm.include` in packtrain.yaml lists \
+                 exceptions",
             ),
             Self::LeadsOut { .. } => Some(
-                "put a copy of the file in its place, or list the link in .gitignore when no trail \
+                "replace it with a copy of the file, or list the link in .gitignore if no trail \
                  needs it",
             ),
             Self::Unnameable(_) => Some("rename it, or list it in .gitignore"),

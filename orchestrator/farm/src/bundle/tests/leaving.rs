@@ -152,7 +152,10 @@ fn links_become_what_they_lead_to_and_never_lead_out() {
     let refused = lab.collect_with(&[], &[], CollectOptions::default());
     let refused = refused.unwrap_err();
     let told = refused.to_string();
-    assert!(told.contains("out leads out of the project, to "), "{told}");
+    assert!(
+        told.contains("out points outside the project, to "),
+        "{told}"
+    );
     assert!(refused.hint().is_some());
 
     lab.write(&project.join(".gitignore"), "/out\n");

@@ -123,7 +123,7 @@ async fn nobody_takes_anothers_name() {
     let error = joins(&farm, &token(&farm, Role::Host), &host("mac-1")).await;
     assert_eq!(
         error.unwrap_err().to_string(),
-        "`mac-1` is taken by another computer; join by another name"
+        "`mac-1` is taken by another computer; join under another name"
     );
 }
 
@@ -131,7 +131,7 @@ async fn nobody_takes_anothers_name() {
 async fn a_token_for_looking_is_none_for_hosting() {
     let farm = Farm::up().await;
     let error = joins(&farm, &token(&farm, Role::Viewer), &host("mac-1")).await;
-    assert_eq!(error.unwrap_err().to_string(), "the token invites a viewer");
+    assert_eq!(error.unwrap_err().to_string(), "the token is for a viewer");
 }
 
 #[tokio::test]

@@ -91,7 +91,7 @@ impl Reader<'_> {
         if kind.is_none() {
             let words = ArgType::ALL.map(ArgType::word);
             let hint = did_you_mean(&word, words)
-                .unwrap_or_else(|| format!("it can be {}", words.join(", ")));
+                .unwrap_or_else(|| format!("expected one of: {}", words.join(", ")));
             let message = format!("invalid argument type {}", quoted(&word));
             self.tell(Diagnostic::error(self.source, value.span, message).hint(hint));
         }

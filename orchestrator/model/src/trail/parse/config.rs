@@ -196,7 +196,7 @@ impl Reader<'_> {
             _ => {
                 let message = format!("`undefined` cannot be {}", quoted(word));
                 let hint = did_you_mean(word, ["error", "literal"])
-                    .unwrap_or_else(|| "it can be error or literal".to_owned());
+                    .unwrap_or_else(|| "expected one of: error, literal".to_owned());
                 self.refuse(value.span, message, &hint)
             }
         }

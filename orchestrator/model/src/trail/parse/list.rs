@@ -93,7 +93,7 @@ impl Reader<'_> {
             other => {
                 let message = format!("unknown item {} in a trail", quoted(other));
                 let hint = did_you_mean(other, ITEMS)
-                    .unwrap_or_else(|| format!("it can be {}", ITEMS.join(", ")));
+                    .unwrap_or_else(|| format!("expected one of: {}", ITEMS.join(", ")));
                 return self.refuse(entry.key.span, message, &hint);
             }
         }

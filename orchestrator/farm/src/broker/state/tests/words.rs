@@ -21,7 +21,7 @@ fn a_run_that_waits_says_why() {
     assert_eq!(farm.standing("d").ahead, 1);
     assert_eq!(
         farm.reason("d"),
-        "the only device that matches is busy with b (b@laptop); 1 run goes first"
+        "the only device that matches is busy with b (b@laptop); 1 run is ahead"
     );
     farm.run_of("e", 1, "api>=new");
     assert_eq!(
