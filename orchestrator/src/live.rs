@@ -72,7 +72,8 @@ impl Sink for Follow {
         "live report"
     }
 
-    fn on_event(&mut self, _: &Entry) -> Result<(), String> {
+    fn on_event(&mut self, entry: &Entry) -> Result<(), String> {
+        self.0.tell_of(entry);
         self.0.more();
         Ok(())
     }

@@ -298,7 +298,7 @@ fn a_newcomer_is_told_what_simulators_lack_by_doctor_and_by_who_asks_for_one() {
         ),
         (
             &["xcode"],
-            "no iOS to simulate",
+            "no iOS runtime",
             "xcodebuild -downloadPlatform iOS",
         ),
         (

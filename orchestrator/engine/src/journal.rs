@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 
 use self::queue::{Message, Queue};
 pub use self::sinks::{OpenSinks, UnreadSink};
+pub use self::worker::STORE;
 use self::worker::Worker;
 
 /// How long the store may take to write what still waits at the end of a run.

@@ -29,8 +29,8 @@ mod stop;
 pub use by_hand::RunByHand;
 pub use host::{DeviceChange, DeviceChangeKind, SessionHost, SessionMessage, SessionOutput};
 pub use journal::{
-    ArtifactContent, Journal, JournalEnd, JournalThread, NewArtifact, NoStore, OpenSinks, Sink,
-    Store, UnreadSink,
+    ArtifactContent, Journal, JournalEnd, JournalThread, NewArtifact, NoStore, OpenSinks, STORE,
+    Sink, Store, UnreadSink,
 };
 pub use loader::TrailLoader;
 pub use matrix::{CellSettings, Matrix};

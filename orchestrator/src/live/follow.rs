@@ -8,6 +8,8 @@ use std::time::Duration;
 use axum::response::sse::Event;
 use futures::{Stream, stream};
 use packtrain_compare::answer::Comparison;
+use packtrain_engine::STORE;
+use packtrain_model::{Entry, RunEvent};
 use packtrain_record::JournalReader;
 use packtrain_report::{HtmlOptions, RunView, html, html_data};
 use tokio::sync::watch;
@@ -31,6 +33,8 @@ pub(crate) struct Followed {
     /// How many events there were.
     news: watch::Sender<u64>,
     shown: Arc<tokio::sync::Mutex<Option<Moment>>>,
+    /// That the journal broke, which it cannot hold itself.
+    broken: OnceLock<Entry>,
     /// What is shown for good.
     last: OnceLock<String>,
     ended: CancellationToken,
@@ -68,6 +72,7 @@ impl Followed {
             folder: folder.to_owned(),
             news: watch::Sender::new(0),
             shown: Arc::default(),
+            broken: OnceLock::new(),
             last: OnceLock::new(),
             ended: CancellationToken::new(),
             watchers: TaskTracker::new(),
@@ -77,6 +82,16 @@ impl Followed {
 
     pub(super) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Keeps what happened if it is what the journal does not have: that it broke.
+    pub(super) fn tell_of(&self, entry: &Entry) {
+        if let RunEvent::SinkFailed { sink, unsaved, .. } = &entry.event
+            && (sink.as_str(), unsaved) == (STORE, &None)
+        {
+            // It breaks once.
+            let _ = self.broken.set(entry.clone());
+        }
     }
 
     /// The journal has more.
@@ -196,7 +211,8 @@ impl Followed {
         let news = *self.news.borrow();
         let journal = JournalReader::open(&self.folder).map_err(NotShown::because)?;
         // The last line may be half there.
-        let view = RunView::from_events(journal.map_while(Result::ok));
+        let stored = journal.map_while(Result::ok);
+        let view = RunView::from_events(stored.chain(self.broken.get().cloned()));
         let files = &mut |path: &str| run_files::file(&self.folder, path);
         let comparison = packtrain_report::comparison::compare(&view, files);
         let data = html_data(&view, &comparison, &options(), files);
@@ -217,5 +233,40 @@ fn options() -> HtmlOptions {
         inline_limit: 0,
         live: true,
         ..HtmlOptions::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STORED: &str = "../tests/fixtures/stored-1/run/events.ndjson";
+
+    #[tokio::test]
+    async fn that_the_journal_broke_is_shown_though_it_cannot_say_so_itself() {
+        let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join(STORED);
+        let stored = std::fs::read_to_string(stored).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let start = stored.lines().next().unwrap();
+        std::fs::write(folder.path().join("events.ndjson"), format!("{start}\n")).unwrap();
+        let run = Arc::new(Followed::new(folder.path()));
+        for sink in ["junit", STORE] {
+            run.tell_of(&Entry {
+                seq: 2,
+                at: chrono::DateTime::UNIX_EPOCH,
+                event: RunEvent::SinkFailed {
+                    sink: sink.to_owned(),
+                    message: format!("no space for {sink}"),
+                    unsaved: None,
+                },
+            });
+            run.more();
+            let is_shown = run
+                .page()
+                .await
+                .unwrap()
+                .contains(&format!("no space for {sink}"));
+            assert_eq!(is_shown, sink == STORE, "what others had is in the journal");
+        }
     }
 }

@@ -94,7 +94,7 @@ impl Conventions {
                 _ => "Browsers",
             };
             let elements = count(folded.titles.len(), "element", "elements");
-            let text = format!("{name}: {elements} with other names, roles or places.");
+            let text = format!("{name}: {elements} of other names, roles or places.");
             lines.push(line(text, "platform", folded));
         }
         for (host, folded) in self.out_of_reach {

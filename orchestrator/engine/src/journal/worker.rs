@@ -13,7 +13,7 @@ use super::{NewArtifact, Store};
 /// Messages that are taken at once.
 const MOST_AT_ONCE: usize = 256;
 /// What warnings call the store.
-const STORE: &str = "journal";
+pub const STORE: &str = "journal";
 
 /// An event that is not numbered yet.
 struct New {

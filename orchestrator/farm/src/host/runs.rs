@@ -10,6 +10,7 @@ use futures::future::{BoxFuture, Shared};
 use packtrain_model::RunId;
 use packtrain_model::trail::Trail;
 use parking_lot::Mutex;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::workplace::{OpenRun, Opening, Workplace};
 use crate::bundle::{self, CacheLimits, SealKey, Secrets};
@@ -64,7 +65,11 @@ impl Runs {
             return known.clone();
         }
         let (opener, id) = (Arc::clone(&self.opener), run.clone());
-        let opened = async move { opener.open(&id).await }.boxed().shared();
+        // A task of its own goes on, and may panic, whoever waits for it.
+        let opening = tokio::spawn(async move { opener.open(&id).await });
+        let opening = AbortOnDropHandle::new(opening);
+        let opened = opening.map(|opened| opened.unwrap_or_else(|error| Err(in_one_line(&error))));
+        let opened = opened.boxed().shared();
         self.open.insert(run.clone(), opened.clone());
         opened
     }

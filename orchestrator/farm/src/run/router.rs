@@ -83,7 +83,9 @@ impl Router {
         let (requests, asked) = mpsc::channel(REQUESTS);
         let (tell, state) = watch::channel((None, None));
         let reading = tokio::spawn(async move {
-            let error = read(follower, asked, &tell).await;
+            let (mut asked, mut sessions) = (asked, Sessions::default());
+            let error = read(follower, &mut asked, &mut sessions, &tell).await;
+            // Before they hear that this was all, for then they ask why.
             tell.send_modify(|(_, broken)| *broken = Some(in_one_line(&error)));
         });
         Self {
@@ -118,14 +120,14 @@ impl Router {
     }
 }
 
-/// Leads messages to sessions until there are no more, and says why. From then on each session reads what
-/// is queued, and then that this was all.
+/// Leads messages to sessions until there are no more, and says why. Once they are dropped, each session
+/// reads what is queued, and then that this was all.
 async fn read(
     mut follower: Follower,
-    mut asked: mpsc::Receiver<Request>,
+    asked: &mut mpsc::Receiver<Request>,
+    sessions: &mut Sessions,
     tell: &watch::Sender<(Option<DateTime<Utc>>, Option<String>)>,
 ) -> FarmError {
-    let mut sessions = Sessions::default();
     loop {
         tokio::select! {
             next = follower.next() => match next {

@@ -23,8 +23,9 @@ impl ToolsetTools {
         };
         let name = stored.toolset.name.clone();
         if stored.place == Place::Defined {
-            let told =
-                format!("toolset `{name}` is not a saved one: build one under another name for notes");
+            let told = format!(
+                "toolset `{name}` is not a saved one: build one under another name for notes"
+            );
             return Err(Refusal::Said(told));
         }
         let tool = meant(&args.tool_ref, request.listed)?;
