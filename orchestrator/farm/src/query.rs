@@ -37,6 +37,20 @@ pub struct Overview {
 /// # Errors
 /// When the farm was never set up, does not answer, or this user may not look.
 pub async fn overview(link: &Link) -> Result<Overview, FarmError> {
+    let mut all = alive(link).await?;
+    for message in values(link, names::DEVICES).await? {
+        if let (Some(key), Ok(advert)) = (device_of(&message), message.read())
+            && all.hosts.iter().any(|(host, _)| *host == key.host)
+        {
+            all.devices.push((key, advert));
+        }
+    }
+    all.devices.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(all)
+}
+
+/// Who is alive on the farm now; its devices are not read.
+pub(crate) async fn alive(link: &Link) -> Result<Overview, FarmError> {
     let mut all = Overview::default();
     for message in values(link, names::LIVE).await? {
         let tokens = message.tokens();
@@ -57,15 +71,7 @@ pub async fn overview(link: &Link) -> Result<Overview, FarmError> {
             _ => {}
         }
     }
-    for message in values(link, names::DEVICES).await? {
-        if let (Some(key), Ok(advert)) = (device_of(&message), message.read())
-            && all.hosts.iter().any(|(host, _)| *host == key.host)
-        {
-            all.devices.push((key, advert));
-        }
-    }
     all.hosts.sort_by(|(a, _), (b, _)| a.cmp(b));
-    all.devices.sort_by(|(a, _), (b, _)| a.cmp(b));
     all.runs.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(all)
 }
@@ -136,7 +142,7 @@ pub async fn manifest(link: &Link, run: &RunId) -> Result<Option<Manifest>, Farm
 }
 
 /// The values of all keys of a bucket.
-pub(crate) async fn values(link: &Link, bucket: &str) -> Result<Vec<Stored>, FarmError> {
+async fn values(link: &Link, bucket: &str) -> Result<Vec<Stored>, FarmError> {
     let mut follower = link.follow_keys(bucket, &[">".to_owned()]);
     let mut found: Vec<Stored> = Vec::new();
     while let Followed::Message(message) = follower.next().await? {

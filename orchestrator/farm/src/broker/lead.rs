@@ -42,10 +42,12 @@ enum Source {
 
 struct Leading {
     link: Link,
+    incarnation: String,
     state: State,
     /// Deeds that wait for a place in the window; at most a few for each device and session.
     waiting: VecDeque<Effect>,
-    doing: FuturesUnordered<BoxFuture<'static, Result<Fact, FarmError>>>,
+    /// Answers `None` when another broker turned out to lead.
+    doing: FuturesUnordered<BoxFuture<'static, Result<Option<Fact>, FarmError>>>,
     /// What only lets time pass, and takes no place in the window.
     pausing: FuturesUnordered<BoxFuture<'static, Result<Fact, FarmError>>>,
     reading: JoinSet<()>,
@@ -54,6 +56,8 @@ struct Leading {
     behind: Vec<Source>,
     /// When to notify runs, if there may be news.
     tell_at: Option<Instant>,
+    /// Messages on their way: while the server is away, sending one waits.
+    telling: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
 /// Leads until the key is lost, or it is stopped; says why, in a few words.
@@ -67,6 +71,7 @@ pub(super) async fn lead(
     let (read, mut messages) = mpsc::channel(READ_AHEAD);
     let mut leading = Leading {
         link: link.clone(),
+        incarnation: incarnation.to_owned(),
         state: State::new(),
         waiting: VecDeque::new(),
         doing: FuturesUnordered::new(),
@@ -75,6 +80,7 @@ pub(super) async fn lead(
         read,
         behind: vec![Source::Alive, Source::Devices, Source::Runs, Source::Leases],
         tell_at: None,
+        telling: FuturesUnordered::new(),
     };
     for source in [Source::Alive, Source::Devices, Source::Runs] {
         leading.follow(source);
@@ -115,12 +121,13 @@ pub(super) async fn lead(
                 certain_at = None;
                 leading.learn(Fact::DeathsAreCertain(true));
             }
-            () = at(leading.tell_at) => leading.tell().await,
+            // One round after the other, so that a run's last note is its newest.
+            () = at(leading.tell_at), if leading.telling.is_empty() => leading.tell(),
+            Some(()) = leading.telling.next() => {}
             Some(done) = leading.doing.next() => {
-                let answer = done?;
-                if is_unexpected(&answer) && !still_leads(link, incarnation).await? {
+                let Some(answer) = done? else {
                     return Ok("another broker leads".to_owned());
-                }
+                };
                 leading.learn(answer);
             }
             Some(over) = leading.pausing.next() => leading.learn(over?),
@@ -130,7 +137,7 @@ pub(super) async fn lead(
                     // Before everything was read there is no answer; the caller tries again.
                     if leading.behind.is_empty() {
                         let answer = request::answer(&leading.state, &asked.payload);
-                        link.tell(reply.to_string(), answer).await;
+                        leading.send(vec![(reply.to_string(), answer)]);
                     }
                 }
             }
@@ -195,18 +202,32 @@ impl Leading {
         while self.doing.len() < WINDOW
             && let Some(deed) = self.waiting.pop_front()
         {
-            self.doing
-                .push(Box::pin(carry_out(self.link.clone(), deed)));
+            let (link, incarnation) = (self.link.clone(), self.incarnation.clone());
+            self.doing.push(Box::pin(async move {
+                let answer = carry_out(link.clone(), deed).await?;
+                let leads = !is_unexpected(&answer) || still_leads(&link, &incarnation).await?;
+                Ok(leads.then_some(answer))
+            }));
         }
     }
 
     /// Tells runs where they stand, if that changed.
-    async fn tell(&mut self) {
+    fn tell(&mut self) {
         self.tell_at = None;
-        for standing in self.state.tell() {
+        let notes = self.state.tell().into_iter().map(|standing| {
             let note = serde_json::to_vec(&standing).unwrap_or_default();
-            self.link.tell(names::place(&standing.run), note).await;
-        }
+            (names::place(&standing.run), note)
+        });
+        self.send(notes.collect());
+    }
+
+    fn send(&self, messages: Vec<(String, Vec<u8>)>) {
+        let link = self.link.clone();
+        self.telling.push(Box::pin(async move {
+            for (subject, message) in messages {
+                link.tell(subject, message).await;
+            }
+        }));
     }
 }
 

@@ -81,6 +81,13 @@ pub enum Ask {
     },
 }
 
+impl Ask {
+    /// Whether a host that is ending refuses it: what it was given then would be cut off.
+    const fn is_too_late(&self) -> bool {
+        matches!(self, Self::Drain { drain: false })
+    }
+}
+
 /// What a host answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
@@ -255,7 +262,7 @@ impl Host {
                     if is_relayed(&message) {
                         continue;
                     }
-                    let answer = self.answer(&message.payload, &live);
+                    let answer = self.answer(&message.payload, &live, stop.drain.is_cancelled());
                     if let Some(reply) = message.reply {
                         let answer = serde_json::to_vec(&answer).unwrap_or_default();
                         let link = self.link.clone();
@@ -462,9 +469,12 @@ impl Host {
         }
     }
 
-    fn answer(&mut self, message: &[u8], live: &Liveness) -> Answer {
-        let refused = match serde_json::from_slice(message) {
+    fn answer(&mut self, message: &[u8], live: &Liveness, is_ending: bool) -> Answer {
+        let refused = match serde_json::from_slice::<Ask>(message) {
             Err(error) => Some(format!("invalid request: {error}")),
+            Ok(ask) if is_ending && ask.is_too_late() => {
+                Some(format!("{} is shutting down", self.name))
+            }
             Ok(Ask::Drain { drain }) => {
                 self.say(live, |advert| advert.draining = drain);
                 None
@@ -560,6 +570,19 @@ mod tests {
         let answer = "{\"type\":\"io.nats.jetstream.api.v1.stream_info_response\"}";
         for other in ["", "{}", "{\"run\":\"r2\"}", lease, answer] {
             assert_eq!(run_to_cancel(&message(other)), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_host_that_is_ending_takes_no_sessions_again_and_all_else_that_is_asked() {
+        let is_too_late = |text: &str| serde_json::from_str::<Ask>(text).unwrap().is_too_late();
+        assert!(is_too_late(r#"{"ask":"drain","drain":false}"#));
+        for other in [
+            r#"{"ask":"drain","drain":true}"#,
+            r#"{"ask":"quarantine","device":"web/1","cause":"flaky"}"#,
+            r#"{"ask":"quarantine","device":"web/1","cause":null}"#,
+        ] {
+            assert!(!is_too_late(other), "{other}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a farm's server says of itself and of who asks: for people who look for what is wrong.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_nats::jetstream::stream::Info;
@@ -13,7 +13,7 @@ use super::role::{Permissions, Role, looked_at};
 use crate::link::{FarmError, Link};
 use crate::names::{BLOBS, LIVE, MANIFESTS, bucket_stream as bucket};
 use crate::query;
-use crate::wire::HostAdvert;
+use crate::wire::{HostAdvert, HostName};
 
 /// How long an answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -34,7 +34,7 @@ pub struct CheckUp {
     /// What the role should be allowed and is not; `None` when the server does not tell.
     pub lacking: Option<Vec<String>>,
     /// The hosts that are alive; `None` when the role may not look.
-    pub hosts: Option<Vec<(String, HostAdvert)>>,
+    pub hosts: Option<Vec<(HostName, HostAdvert)>>,
 }
 
 /// A stream as it is.
@@ -88,7 +88,7 @@ pub async fn check_up(link: &Link, identity: Option<&Identity>) -> Result<CheckU
     }
     let mut hosts = (role != Role::Host).then(Vec::new);
     if let Some(hosts) = hosts.as_mut().filter(|_| has_live) {
-        *hosts = self::hosts(link).await?;
+        *hosts = query::alive(link).await?.hosts;
     }
     Ok(CheckUp {
         version: link.server_version(),
@@ -119,16 +119,6 @@ fn streams_of(role: Role) -> Vec<String> {
         streams.extend([BLOBS.to_owned(), bucket(MANIFESTS)]);
     }
     streams
-}
-
-async fn hosts(link: &Link) -> Result<Vec<(String, HostAdvert)>, FarmError> {
-    let found = query::values(link, LIVE).await?;
-    let hosts = found.iter().filter_map(|stored| match stored.tokens()[..] {
-        [_, _, "host", name] => Some((name.to_owned(), stored.read().ok()?)),
-        _ => None,
-    });
-    let hosts: BTreeMap<String, HostAdvert> = hosts.collect();
-    Ok(hosts.into_iter().collect())
 }
 
 /// What the server does not allow of what the role should have.

@@ -200,11 +200,7 @@ impl ServerCertVerifier for Pinned {
 
 /// The names and addresses that a server on this address is reached by.
 pub(super) fn names(listen: std::net::IpAddr, host: &str) -> Vec<String> {
-    let mut names = vec![
-        "localhost".to_owned(),
-        "127.0.0.1".to_owned(),
-        host.to_owned(),
-    ];
+    let mut names = ["localhost", "127.0.0.1", host].map(str::to_owned).to_vec();
     if !listen.is_unspecified() {
         names.push(listen.to_string());
     }

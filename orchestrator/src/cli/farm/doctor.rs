@@ -5,11 +5,12 @@ use clap::Args;
 use packtrain_config::Flags;
 use packtrain_farm::link::Link;
 use packtrain_farm::server::{CheckUp, Identity, Role, check_up};
+use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{address, not_storing};
-use crate::cli::{Context, Format};
+use crate::cli::{Context, Format, listed};
 use crate::exit::CliError;
 use crate::{render, runtime};
 
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
     let lines = lines(&checked, found.identity.as_ref());
     let is_well = lines.iter().all(|line| line.is_well);
     match args.format {
-        Format::Json => render::out(&as_json(&checked, found.identity.as_ref(), is_well)),
+        Format::Json => listed::data(as_json(&checked, found.identity.as_ref(), is_well)),
         Format::Text => {
             for line in &lines {
                 let sign = if line.is_well { "✓" } else { "✗" };
@@ -140,13 +141,12 @@ fn permissions(checked: &CheckUp, identity: Option<&Identity>) -> Line {
     Line { is_well, words }
 }
 
-fn as_json(checked: &CheckUp, identity: Option<&Identity>, is_well: bool) -> String {
+fn as_json(checked: &CheckUp, identity: Option<&Identity>, is_well: bool) -> Value {
     let hosts = checked.hosts.as_ref().map(|hosts| {
-        let host = |(name, advert): &(String, _)| json!({ "name": name, "advert": advert });
+        let host = |(name, advert): &(HostName, _)| json!({ "name": name, "advert": advert });
         hosts.iter().map(host).collect::<Vec<_>>()
     });
     json!({
-        "schema_version": 1,
         "well": is_well,
         "version": checked.version,
         "role": identity.map(|identity| identity.role),
@@ -157,5 +157,4 @@ fn as_json(checked: &CheckUp, identity: Option<&Identity>, is_well: bool) -> Str
         "clock_ahead_ms": checked.clock_ahead.map(|ahead| ahead.num_milliseconds()),
         "hosts": hosts,
     })
-    .to_string()
 }

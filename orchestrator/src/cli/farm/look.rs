@@ -12,13 +12,12 @@ use packtrain_farm::names;
 use packtrain_farm::query::{self, Leased, Overview};
 use packtrain_farm::requirement::{Requirement, Subject};
 use packtrain_farm::server::Role;
-use packtrain_farm::wire::{DeviceAdvert, DeviceKey, OutOfService, QueuePosition};
+use packtrain_farm::wire::{DeviceAdvert, DeviceKey, HostName, OutOfService, QueuePosition};
 use packtrain_model::Exit;
 use serde_json::{Value, json};
 
 use super::{address, expression, not_storing};
-use crate::cli::tools::columns;
-use crate::cli::{Context, Format};
+use crate::cli::{Context, Format, listed};
 use crate::exit::CliError;
 use crate::shutdown::Interrupts;
 use crate::{render, runtime};
@@ -194,158 +193,109 @@ async fn show(what: FarmTable, link: &Link, format: Format) -> Result<(), CliErr
 
 fn show_devices(all: &Overview, leases: &[Leased], format: Format) {
     let leased = |key: &DeviceKey| leases.iter().find(|leased| leased.device == *key);
-    match format {
-        Format::Json => {
-            let shown = |(key, d): &(DeviceKey, _)| {
-                let mut shown = device(key, d);
-                shown["busy"] = leased(key).map_or(Value::Null, |leased| {
-                    json!({
-                        "run": leased.run, "owner": owner(all, leased), "since": leased.since,
-                    })
-                });
-                shown
-            };
-            let devices: Vec<_> = all.devices.iter().map(shown).collect();
-            render::out(&json!({ "schema_version": 1, "devices": devices }).to_string());
-        }
-        Format::Text if all.devices.is_empty() => render::say("no host of the farm has a device"),
-        Format::Text => {
-            let heading = ["DEVICE", "MODEL", "SYSTEM", "SCREEN", "LABELS", "STATE"];
-            let rows: Vec<_> = all
-                .devices
-                .iter()
-                .map(|(key, device)| {
-                    let info = &device.info;
-                    let labels = device
-                        .labels
-                        .iter()
-                        .map(|(kind, word)| format!("{kind}={word}"));
-                    let size = format!("{}x{}", info.screen.width, info.screen.height);
-                    [
-                        key.to_string(),
-                        info.model.clone(),
-                        info.system.clone(),
-                        size,
-                        labels.collect::<Vec<_>>().join(" "),
-                        state(device, leased(key).map(|leased| busy(all, leased))),
-                    ]
-                })
-                .collect();
-            render::out(&columns(&heading, &rows));
-        }
-    }
+    let shown = all.devices.iter().map(|(key, advert)| {
+        let mut shown = device(key, advert);
+        shown["busy"] = leased(key).map_or(Value::Null, |leased| {
+            json!({ "run": leased.run, "owner": owner(all, leased), "since": leased.since })
+        });
+        shown
+    });
+    let shown = json!({ "devices": shown.collect::<Vec<_>>() });
+    let rows = all.devices.iter().map(|(key, device)| {
+        let info = &device.info;
+        let labels = device.labels.iter();
+        let labels = labels.map(|(kind, word)| format!("{kind}={word}"));
+        [
+            key.to_string(),
+            info.model.clone(),
+            info.system.clone(),
+            format!("{}x{}", info.screen.width, info.screen.height),
+            labels.collect::<Vec<_>>().join(" "),
+            state(device, leased(key).map(|leased| busy(all, leased))),
+        ]
+    });
+    let heading = ["DEVICE", "MODEL", "SYSTEM", "SCREEN", "LABELS", "STATE"];
+    listed::list(
+        format,
+        shown,
+        "no host of the farm has a device",
+        heading,
+        rows,
+    );
 }
 
 fn show_hosts(all: &Overview, format: Format) {
-    let count = |host| {
-        all.devices
-            .iter()
-            .filter(|(key, _)| key.host == host)
-            .count()
+    let count = |host: &HostName| {
+        let of_host = all.devices.iter().filter(|(key, _)| key.host == *host);
+        of_host.count()
     };
-    match format {
-        Format::Json => {
-            let hosts: Vec<_> = all
-                .hosts
-                .iter()
-                .map(|(name, host)| {
-                    json!({
-                        "host": name,
-                        "version": host.version,
-                        "system": host.system,
-                        "draining": host.draining,
-                        "devices": count(name.clone()),
-                        "sessions": host.capacity.sessions,
-                        "browsers": host.capacity.browsers,
-                    })
-                })
-                .collect();
-            let shown = json!({
-                "schema_version": 1, "hosts": hosts, "broker": all.broker.is_some(),
-            });
-            render::out(&shown.to_string());
-        }
-        Format::Text => {
-            if all.broker.is_none() {
-                render::say("no broker is running: nothing is granted until one is");
-            }
-            if all.hosts.is_empty() {
-                render::say("the farm has no host; `packtrain host` offers this computer");
-                return;
-            }
-            let heading = [
-                "HOST", "DEVICES", "SESSIONS", "BROWSERS", "SYSTEM", "VERSION", "STATE",
-            ];
-            let rows: Vec<_> = all
-                .hosts
-                .iter()
-                .map(|(name, host)| {
-                    [
-                        name.to_string(),
-                        count(name.clone()).to_string(),
-                        format!("up to {}", host.capacity.sessions),
-                        format!("up to {}", host.capacity.browsers),
-                        host.system.clone(),
-                        host.version.clone(),
-                        if host.draining { "draining" } else { "open" }.to_owned(),
-                    ]
-                })
-                .collect();
-            render::out(&columns(&heading, &rows));
-        }
+    let hosts = all.hosts.iter().map(|(name, host)| {
+        json!({
+            "host": name,
+            "version": host.version,
+            "system": host.system,
+            "draining": host.draining,
+            "devices": count(name),
+            "sessions": host.capacity.sessions,
+            "browsers": host.capacity.browsers,
+        })
+    });
+    let shown = json!({ "hosts": hosts.collect::<Vec<_>>(), "broker": all.broker.is_some() });
+    if format == Format::Text && all.broker.is_none() {
+        render::say("no broker is running: nothing is granted until one is");
     }
+    let rows = all.hosts.iter().map(|(name, host)| {
+        [
+            name.to_string(),
+            count(name).to_string(),
+            format!("up to {}", host.capacity.sessions),
+            format!("up to {}", host.capacity.browsers),
+            host.system.clone(),
+            host.version.clone(),
+            if host.draining { "draining" } else { "open" }.to_owned(),
+        ]
+    });
+    let none = "the farm has no host; `packtrain host` offers this computer";
+    let heading = [
+        "HOST", "DEVICES", "SESSIONS", "BROWSERS", "SYSTEM", "VERSION", "STATE",
+    ];
+    listed::list(format, shown, none, heading, rows);
 }
 
 fn show_queue(queue: &[QueuePosition], format: Format) {
-    match format {
-        Format::Json => {
-            render::out(&json!({ "schema_version": 1, "runs": queue }).to_string());
-        }
-        Format::Text if queue.is_empty() => render::say("no run has sessions on the farm"),
-        Format::Text => {
-            let heading = ["RUN", "OF", "RUNNING", "WAITING", "AHEAD", "WHY"];
-            let rows: Vec<_> = queue
-                .iter()
-                .map(|standing| {
-                    [
-                        standing.run.to_string(),
-                        standing.owner.clone(),
-                        standing.running.to_string(),
-                        standing.waiting.to_string(),
-                        standing.ahead.to_string(),
-                        standing.reason.clone().unwrap_or_default(),
-                    ]
-                })
-                .collect();
-            render::out(&columns(&heading, &rows));
-        }
-    }
+    let rows = queue.iter().map(|standing| {
+        [
+            standing.run.to_string(),
+            standing.owner.clone(),
+            standing.running.to_string(),
+            standing.waiting.to_string(),
+            standing.ahead.to_string(),
+            standing.reason.clone().unwrap_or_default(),
+        ]
+    });
+    let heading = ["RUN", "OF", "RUNNING", "WAITING", "AHEAD", "WHY"];
+    let none = "no run has sessions on the farm";
+    listed::list(format, json!({ "runs": queue }), none, heading, rows);
 }
 
 /// Which devices match, and what the others lack.
 fn explain(on: &Requirement, all: &Overview, format: Format) {
-    let judged = all.devices.iter().map(|(key, device)| {
-        let why = on.why_not(&Subject::new(key, device));
-        (key, device, why)
-    });
+    let judged = all.devices.iter();
+    let judged = judged.map(|(key, device)| (key, device, on.why_not(&Subject::new(key, device))));
     let judged: Vec<_> = judged.collect();
     if format == Format::Json {
-        let devices: Vec<_> = judged
-            .iter()
-            .map(|(key, device, why)| {
-                let why = why
-                    .iter()
-                    .map(|part| json!({ "part": part.part, "has": part.has }));
-                json!({
-                    "device": key.public(),
-                    "matches": why.len() == 0,
-                    "why_not": why.collect::<Vec<_>>(),
-                    "out_of_service": reason(device),
-                })
+        let devices = judged.iter().map(|(key, device, why)| {
+            let parts = why.iter();
+            let parts = parts.map(|part| json!({ "part": part.part, "has": part.has }));
+            json!({
+                "device": key.public(),
+                "matches": why.is_empty(),
+                "why_not": parts.collect::<Vec<_>>(),
+                "out_of_service": reason(device),
             })
-            .collect();
-        let shown = json!({ "schema_version": 1, "on": on.to_string(), "devices": devices });
-        render::out(&shown.to_string());
+        });
+        let devices: Vec<_> = devices.collect();
+        listed::data(json!({ "on": on.to_string(), "devices": devices }));
         return;
     }
     let matching = judged.iter().filter(|(.., why)| why.is_empty()).count();

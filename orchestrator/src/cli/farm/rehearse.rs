@@ -19,7 +19,7 @@ use self::faults::Schedule;
 use self::judge::Verdict;
 use self::show::Show;
 use self::stage::Stage;
-use crate::cli::{Context, Format};
+use crate::cli::{Context, Format, listed};
 use crate::exit::CliError;
 use crate::farm::nats::nats_places;
 use crate::shutdown::Interrupts;
@@ -154,7 +154,7 @@ async fn rehearse(
     }
     let kept = is_kept.then_some(folder.as_path());
     match format {
-        Format::Json => render::out(&verdict.json(&show, kept).to_string()),
+        Format::Json => listed::data(verdict.json(&show, kept)),
         Format::Text => {
             for finding in verdict.findings.iter().take(MOST_TOLD) {
                 render::out(&finding.to_string());

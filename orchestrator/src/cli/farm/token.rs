@@ -11,12 +11,12 @@ use packtrain_model::Exit;
 use serde_json::json;
 
 use super::address;
-use crate::cli::Format;
+use crate::cli::{Format, listed};
 use crate::exit::CliError;
 use crate::render;
 
 /// How long the token that `farm up` prints holds.
-const DEFAULT_TTL: Duration = Duration::from_secs(3600);
+pub(super) const DEFAULT_TTL: Duration = Duration::from_secs(3600);
 /// The longest that one may be valid: found later, it is worthless.
 const LONGEST_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -56,21 +56,17 @@ pub(crate) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
         return Err(CliError::misuse(format!("no farm in {path}"))
             .hint("run it on the farm's computer; `packtrain farm up` starts a farm here"));
     }
-    let token = invite(&folder, args.role, args.ttl.get())?;
+    let (token, expires) = invite(&folder, args.role, args.ttl.get())?;
     let url = std::fs::read_to_string(url_file(&folder)).ok();
     match args.format {
-        Format::Json => render::out(
-            &json!({
-                "schema_version": 1,
-                "token": token.words,
-                "role": args.role,
-                "expires": token.expires,
-                "servers": url.as_ref().map(|url| [url]),
-            })
-            .to_string(),
-        ),
+        Format::Json => listed::data(json!({
+            "token": token,
+            "role": args.role,
+            "expires": expires,
+            "servers": url.map(|url| [url]),
+        })),
         Format::Text => {
-            render::out(&token.words);
+            render::out(&token);
             match url {
                 Some(url) => {
                     render::say(&format!("join with: {}", line(&url, args.role, "TOKEN")));
@@ -82,14 +78,12 @@ pub(crate) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
     Ok(Exit::Passed)
 }
 
-/// A token.
-pub(super) struct Token {
-    pub(super) words: String,
-    pub(super) expires: DateTime<Utc>,
-}
-
-/// An invitation to the farm of a folder.
-pub(super) fn invite(folder: &FarmFolder, role: Role, ttl: Duration) -> Result<Token, ServerError> {
+/// A token that invites to the farm of a folder, and when it expires.
+pub(super) fn invite(
+    folder: &FarmFolder,
+    role: Role,
+    ttl: Duration,
+) -> Result<(String, DateTime<Utc>), ServerError> {
     let secret = folder.secret()?;
     let expires = Utc::now() + TimeDelta::from_std(ttl).unwrap_or(TimeDelta::MAX);
     let invitation = Invitation {
@@ -99,15 +93,7 @@ pub(super) fn invite(folder: &FarmFolder, role: Role, ttl: Duration) -> Result<T
         password: secret.join_password(),
         pin: folder.pin(),
     };
-    Ok(Token {
-        words: invitation.token(&secret),
-        expires,
-    })
-}
-
-/// An invitation for a host, as `farm up` prints it.
-pub(super) fn for_a_host(folder: &FarmFolder) -> Result<Token, ServerError> {
-    invite(folder, Role::Host, DEFAULT_TTL)
+    Ok((invitation.token(&secret), expires))
 }
 
 /// The one line with which a computer joins.

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{address, computer, token};
-use crate::cli::{Context, Format, host};
+use crate::cli::{Context, Format, host, listed};
 use crate::exit::CliError;
 use crate::farm::nats::nats_places;
 use crate::shutdown::Interrupts;
@@ -178,20 +178,16 @@ impl<'a> Farm<'a> {
         written.map_err(|error| {
             CliError::infrastructure("cannot save the farm's address").because(&error)
         })?;
-        let token = token::for_a_host(self.folder)?;
-        let line = token::line(&url, Role::Host, &token.words);
+        let (token, _) = token::invite(self.folder, Role::Host, token::DEFAULT_TTL)?;
+        let line = token::line(&url, Role::Host, &token);
         match format {
-            Format::Json => render::out(
-                &json!({
-                    "schema_version": 1,
-                    "url": self.server.url(),
-                    "servers": [url],
-                    "host": self.name,
-                    "token": token.words,
-                    "join": line,
-                })
-                .to_string(),
-            ),
+            Format::Json => listed::data(json!({
+                "url": self.server.url(),
+                "servers": [url],
+                "host": self.name,
+                "token": token,
+                "join": line,
+            })),
             Format::Text if outside.is_some() => {
                 render::say(&format!(
                     "the farm is up at {url}; within an hour, one other computer can join with:"
@@ -214,7 +210,7 @@ impl<'a> Farm<'a> {
         &self,
         config: &Config,
         devices: Option<Vec<String>>,
-        joining: (Link, JoinRequests),
+        (link, requests): (Link, JoinRequests),
         interrupts: &Interrupts,
     ) -> Result<(), CliError> {
         let stop = CancellationToken::new();
@@ -223,8 +219,12 @@ impl<'a> Farm<'a> {
         let host = async {
             let ended = match devices {
                 Some(devices) => {
+                    let offer = host::Offer {
+                        devices,
+                        ..host::Offer::default()
+                    };
                     let (name, farm) = (self.name.clone(), self.host.clone());
-                    run_host(farm, name, config, devices, interrupts.clone()).await
+                    host::serve_on(farm, name, offer, config, interrupts.clone()).await
                 }
                 None => {
                     interrupts.first().cancelled().await;
@@ -234,7 +234,12 @@ impl<'a> Farm<'a> {
             stop.cancel();
             ended
         };
-        let joining = self.let_computers_join(joining, &stop);
+        let joining = async {
+            tokio::select! {
+                served = server::let_in(self.folder, &self.server, &link, requests) => Ok(served?),
+                () = stop.cancelled() => Ok(()),
+            }
+        };
         let overdue = async {
             interrupts.first().cancelled().await;
             tokio::time::sleep(END_TIMEOUT).await;
@@ -283,17 +288,6 @@ impl<'a> Farm<'a> {
         Ok((link, requests))
     }
 
-    async fn let_computers_join(
-        &self,
-        (link, requests): (Link, JoinRequests),
-        stop: &CancellationToken,
-    ) -> Result<(), CliError> {
-        tokio::select! {
-            served = server::let_in(self.folder, &self.server, &link, requests) => Ok(served?),
-            () = stop.cancelled() => Ok(()),
-        }
-    }
-
     /// Ends the server, and takes back what was left for other commands.
     async fn end(self) {
         self.server.end().await;
@@ -318,19 +312,4 @@ pub(super) async fn run_broker(
         ttl: address::ttl_on(replicas),
     };
     Ok(broker::run(link, options, stop).await?)
-}
-
-/// Offers this computer's devices until the first signal: those that are named, or all.
-async fn run_host(
-    farm: FarmAddress,
-    name: HostName,
-    config: &Config,
-    devices: Vec<String>,
-    interrupts: Interrupts,
-) -> Result<(), CliError> {
-    let offer = host::Offer {
-        devices,
-        ..host::Offer::default()
-    };
-    host::serve_on(farm, name, offer, config, interrupts).await
 }

@@ -130,7 +130,6 @@ impl Verdict {
             .collect();
         let options = &show.stage.options;
         json!({
-            "schema_version": 1,
             "seed": options.seed,
             "devices": options.devices,
             "hosts": options.hosts,
