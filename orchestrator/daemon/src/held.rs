@@ -23,11 +23,11 @@ use parking_lot::Mutex;
 use tokio::sync::{RwLock, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use self::session::{End, NewRun, RecordingStore, driven_by};
 use super::activity::Activity;
-use super::agents::{Acquiring, Agent};
+use super::agents::Agent;
+use super::hub;
 use super::toolbox::Toolbox;
 
 /// How long an agent may keep a device.
@@ -66,21 +66,30 @@ pub struct HeldDevice {
     closed: CancellationToken,
     /// Why the journal is not whole, when it is not.
     unwritten: Arc<OnceLock<String>>,
-    seen: Mutex<RecentViews>,
+    recent: Mutex<Recent>,
     /// Who has it carries out several actions, which no other's come between.
     turn: tokio::sync::Mutex<()>,
-    activity: Arc<Activity>,
     /// How long it may be kept without doing anything with it.
     idle_timeout: Duration,
 }
 
-#[derive(Default)]
-struct RecentViews {
+/// What was done with it and seen on it lately.
+struct Recent {
+    activity: Activity,
     next: u64,
     readings: VecDeque<(u64, String)>,
     /// The reading that was returned last, as a whole.
     told: Option<u64>,
     pictures: VecDeque<(u64, Arc<Vec<u8>>)>,
+}
+
+/// A call that is under way.
+struct UnderWay<'a>(&'a HeldDevice);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.recent.lock().activity.end(Instant::now());
+    }
 }
 
 impl HeldDevice {
@@ -93,7 +102,6 @@ impl HeldDevice {
         agent: &Arc<Agent>,
         devices: &[DeviceId],
         wait: Duration,
-        work: &TaskTracker,
         on_wait: impl Fn(&DeviceId, &WaitReason) + Sync,
     ) -> Result<Arc<Self>, (DeviceId, NotHeld)> {
         let leasing = devices.iter().map(async |device| {
@@ -115,19 +123,19 @@ impl HeldDevice {
         // The others are not waited for any more.
         drop(leasing);
         let device = lease.device().id.clone();
-        let begun = Self::begin(agent, lease, &agent.title(), work).await;
+        let begun = Self::begin(agent, lease, &agent.title()).await;
         let held = begun.map_err(|error| (device, NotHeld::Refused(sentence(&error))))?;
-        agent.give(Arc::clone(&held));
+        agent.give(&held);
         Ok(held)
     }
 
     /// The lease, and that the agent is about to have the device.
-    async fn lease<'a>(
-        agent: &'a Arc<Agent>,
+    async fn lease(
+        agent: &Arc<Agent>,
         device: &DeviceId,
         wait: Duration,
         on_wait: &(impl Fn(&DeviceId, &WaitReason) + Sync),
-    ) -> Result<(Lease, Acquiring<'a>), NotHeld> {
+    ) -> Result<(Lease, hub::UnderWay), NotHeld> {
         let holder = agent.title();
         let acquiring = agent.acquires(device);
         let giving_up = agent.gone.child_token();
@@ -157,12 +165,7 @@ impl HeldDevice {
         })
     }
 
-    async fn begin(
-        agent: &Arc<Agent>,
-        lease: Lease,
-        holder: &str,
-        work: &TaskTracker,
-    ) -> Result<Arc<Self>, CliError> {
+    async fn begin(agent: &Arc<Agent>, lease: Lease, holder: &str) -> Result<Arc<Self>, CliError> {
         let project = &agent.project;
         let device = lease.device().clone();
         let trail = driven_by(holder)?;
@@ -212,7 +215,7 @@ impl HeldDevice {
         let (slot, failure) = (Arc::clone(&session), Arc::clone(&unwritten));
         let (over, ended) = (closing.clone(), closed.clone());
         // The caller may go away meanwhile: it is begun, and it is ended.
-        work.spawn(async move {
+        agent.hub.spawn(async move {
             let _ended = ended.drop_guard();
             // The tools stay as long as what calls them.
             let _toolbox = toolbox;
@@ -261,9 +264,14 @@ impl HeldDevice {
             closing,
             closed,
             unwritten,
-            seen: Mutex::default(),
+            recent: Mutex::new(Recent {
+                activity: Activity::new(Instant::now()),
+                next: 0,
+                readings: VecDeque::new(),
+                told: None,
+                pictures: VecDeque::new(),
+            }),
             turn: tokio::sync::Mutex::default(),
-            activity: Activity::new(),
             idle_timeout: project.config.devices.idle_timeout.get(),
         }))
     }
@@ -276,7 +284,8 @@ impl HeldDevice {
 
     /// Makes one call on the device; `None` when it was let go of meanwhile.
     pub async fn call(&self, call: &ToolCall, limit: Duration) -> Option<Result<Answer, Outcome>> {
-        let _under_way = self.activity.begin();
+        self.recent.lock().activity.begin();
+        let _under_way = UnderWay(self);
         let calling = async {
             let session = self.session.read().await;
             let session = session.as_ref()?;
@@ -299,9 +308,11 @@ impl HeldDevice {
     }
 
     /// Whether nobody does anything with it any more, or it was kept for too long.
-    pub fn is_forgotten(&self) -> bool {
-        let activity = &self.activity;
-        self.is_over() || activity.idle() > self.idle_timeout || activity.age() > MAX_LEASE_DURATION
+    pub(crate) fn is_forgotten(&self, now: Instant) -> bool {
+        let activity = &self.recent.lock().activity;
+        self.is_over()
+            || activity.idle(now) > self.idle_timeout
+            || activity.age(now) > MAX_LEASE_DURATION
     }
 
     /// Gives the device back; what is under way is cancelled.
@@ -343,59 +354,59 @@ impl HeldDevice {
 
     /// Keeps a reading of the screen; answers its mark, which is that of one that is kept and says the same.
     pub fn keep_reading(&self, text: String) -> u64 {
-        let mut seen = self.seen.lock();
-        let same = seen.readings.iter().position(|(_, kept)| *kept == text);
-        if let Some(again) = same.and_then(|at| seen.readings.remove(at)) {
+        let mut recent = self.recent.lock();
+        let same = recent.readings.iter().position(|(_, kept)| *kept == text);
+        if let Some(again) = same.and_then(|at| recent.readings.remove(at)) {
             // It is the latest, whatever was seen between.
             let mark = again.0;
-            seen.readings.push_back(again);
+            recent.readings.push_back(again);
             return mark;
         }
-        seen.next += 1;
-        let mark = seen.next;
-        seen.readings.push_back((mark, text));
-        if seen.readings.len() > MARKS {
-            seen.readings.pop_front();
+        recent.next += 1;
+        let mark = recent.next;
+        recent.readings.push_back((mark, text));
+        if recent.readings.len() > MARKS {
+            recent.readings.pop_front();
         }
         mark
     }
 
     /// A whole reading was returned.
     pub fn tell(&self, mark: u64) {
-        let mut seen = self.seen.lock();
-        seen.told = Some(mark);
+        let mut recent = self.recent.lock();
+        recent.told = Some(mark);
     }
 
     /// The mark of the reading that was returned last, if it is kept.
     pub fn last_told(&self) -> Option<u64> {
-        let seen = self.seen.lock();
-        let is_kept = |mark: &u64| seen.readings.iter().any(|(kept, _)| kept == mark);
-        seen.told.filter(is_kept)
+        let recent = self.recent.lock();
+        let is_kept = |mark: &u64| recent.readings.iter().any(|(kept, _)| kept == mark);
+        recent.told.filter(is_kept)
     }
 
     /// The reading of that mark, while it is kept.
     pub fn reading(&self, mark: u64) -> Option<String> {
-        let seen = self.seen.lock();
-        let found = seen.readings.iter().find(|(number, _)| *number == mark);
+        let recent = self.recent.lock();
+        let found = recent.readings.iter().find(|(number, _)| *number == mark);
         found.map(|(_, text)| text.clone())
     }
 
     /// Keeps a picture; answers its number.
     pub fn keep_picture(&self, png: Vec<u8>) -> u64 {
-        let mut seen = self.seen.lock();
-        seen.next += 1;
-        let number = seen.next;
-        seen.pictures.push_back((number, Arc::new(png)));
-        if seen.pictures.len() > PICTURES {
-            seen.pictures.pop_front();
+        let mut recent = self.recent.lock();
+        recent.next += 1;
+        let number = recent.next;
+        recent.pictures.push_back((number, Arc::new(png)));
+        if recent.pictures.len() > PICTURES {
+            recent.pictures.pop_front();
         }
         number
     }
 
     /// The pictures that are kept, by number.
     pub fn pictures(&self) -> Vec<(u64, Arc<Vec<u8>>)> {
-        let seen = self.seen.lock();
-        seen.pictures.iter().cloned().collect()
+        let recent = self.recent.lock();
+        recent.pictures.iter().cloned().collect()
     }
 }
 

@@ -20,6 +20,7 @@ use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::files::Files;
+use super::hub::UnderWay;
 use super::toolbox::{SourceNeeds, Toolbox, own};
 use super::wire::{DeviceSummary, ProjectKey};
 
@@ -55,46 +56,23 @@ pub struct Project {
     arbiter: ArbiterHandle,
     /// Cancelled when it is closed.
     pub closing: CancellationToken,
-    /// How many use it.
-    users: watch::Sender<usize>,
 }
 
 /// A project that stays open as long as this is kept.
-pub struct ProjectGuard(Arc<Project>);
-
-impl ProjectGuard {
-    pub(crate) fn of(project: Arc<Project>) -> Self {
-        project.users.send_modify(|users| *users += 1);
-        Self(project)
-    }
+pub struct ProjectGuard {
+    pub(crate) project: Arc<Project>,
+    pub(crate) _using: UnderWay,
 }
 
 impl std::ops::Deref for ProjectGuard {
     type Target = Arc<Project>;
 
     fn deref(&self) -> &Arc<Project> {
-        &self.0
-    }
-}
-
-impl Drop for ProjectGuard {
-    fn drop(&mut self) {
-        self.0.users.send_modify(|users| *users -= 1);
+        &self.project
     }
 }
 
 impl Project {
-    /// Whether it is in use.
-    pub(crate) fn is_in_use(&self) -> bool {
-        *self.users.borrow() > 0
-    }
-
-    /// Waits until nobody uses it.
-    pub(crate) async fn is_given_up(&self) {
-        // It has its sender itself.
-        let _ = self.users.subscribe().wait_for(|users| *users == 0).await;
-    }
-
     /// Reads the configuration and looks for devices; nothing is connected. Phones that were found are
     /// shared with other projects.
     ///
@@ -151,7 +129,6 @@ impl Project {
             wiring,
             arbiter,
             closing: CancellationToken::new(),
-            users: watch::Sender::default(),
         })
     }
 

@@ -126,9 +126,9 @@ impl AgentRun {
         agent: &Arc<Agent>,
         started: Started,
     ) -> Result<Arc<Self>, String> {
-        let ticket = hub.tickets.issue();
+        let (ticket, good) = hub.ticket();
         let mut command = ours(&agent.project, "run", &started.paths, &started.words)?;
-        command.env(TICKET, &ticket.0);
+        command.env(TICKET, &ticket);
         let mut program = Program::spawn(command).map_err(|error| error.to_string())?;
         let (Some(stdout), Some(stderr)) = (program.stdout(), program.stderr()) else {
             return Err("its output cannot be read".to_owned());
@@ -141,10 +141,10 @@ impl AgentRun {
             cancel: hub.ending.child_token(),
             folder: OnceLock::new(),
         });
-        agent.started(Arc::clone(&run));
+        agent.started(&run);
         let (of_it, told) = (Arc::clone(&run), Arc::clone(agent));
-        hub.work.spawn(async move {
-            let _kept = (ticket, started.places);
+        hub.spawn(async move {
+            let _kept = (good, started.places);
             let gone = async {
                 if started.is_detached {
                     std::future::pending().await

@@ -109,10 +109,8 @@ impl AgentContext {
         let waiting = |device: &DeviceId, reason: &packtrain_device_actors::WaitReason| {
             reporter.say(&format!("waiting for {device}: {reason}"));
         };
-        let work = &self.hub.work;
-        let agent = &self.agent;
-        let held =
-            HeldDevice::acquire(agent, &devices, wait.min(MAX_WAIT_TIMEOUT), work, waiting).await;
+        let wait = wait.min(MAX_WAIT_TIMEOUT);
+        let held = HeldDevice::acquire(&self.agent, &devices, wait, waiting).await;
         match held {
             Ok(held) => {
                 let info = &held.device;

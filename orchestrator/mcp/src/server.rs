@@ -78,7 +78,7 @@ impl AgentServer {
         let name = client.map_or_else(String::new, |client| client.name);
         let version = context.protocol_version();
         let agent = self.agent(&name).await?;
-        let asking = agent.activity.begin();
+        let asking = agent.asks();
         agent.introduce(&name, version.as_ref().map(ToString::to_string));
         let is_modern =
             version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
@@ -126,10 +126,9 @@ impl AgentServer {
             .await
             .map_err(refused)?;
         if visitor.session().is_none() {
-            let project = Arc::clone(&project);
-            return hub.requester(visitor, name, project).map_err(refused);
+            return hub.requester(visitor, name, &project).map_err(refused);
         }
-        let present = session.get_or_try_init(async || hub.visit(visitor, Arc::clone(&project)));
+        let present = session.get_or_try_init(async || hub.visit(visitor, &project));
         Ok(Arc::clone(present.await.map_err(refused)?.agent()))
     }
 
