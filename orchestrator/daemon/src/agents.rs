@@ -10,12 +10,12 @@ use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::held::HeldDevice;
+use super::held::{End, HeldDevice};
 use super::hub::{Hub, Live, UnderWay};
 use super::project::{Project, ProjectGuard};
 use super::runs::AgentRun;
 use super::state::{AgentId, AgentState, Requester, State};
-use super::wire::AgentSummary;
+use super::wire::{AgentSummary, ProjectKey};
 
 /// The most runs that an agent has under way.
 const RUNS_AT_ONCE: usize = 8;
@@ -186,7 +186,7 @@ impl Agent {
     /// Gives it a device; the device goes back at once when the agent has gone meanwhile.
     pub(crate) fn give(&self, held: &Arc<HeldDevice>) {
         if self.change(|state| state.give(&held.handle, held)) != Some(true) {
-            held.abandon();
+            held.end(End::Abandoned);
         }
     }
 
@@ -251,7 +251,7 @@ impl AgentSummary {
 /// Those who are here.
 impl Hub {
     /// Everybody of whom this holds, first come first.
-    fn all(&self, is_meant: impl Fn(&AgentState<Live>) -> bool) -> Vec<Arc<Agent>> {
+    pub(crate) fn all(&self, is_meant: impl Fn(&AgentState<Live>) -> bool) -> Vec<Arc<Agent>> {
         self.read(|state| {
             let meant = state.agents.values().filter(|agent| is_meant(agent));
             meant.map(|agent| Arc::clone(&agent.handle)).collect()
@@ -268,30 +268,20 @@ impl Hub {
         self.all(|agent| Arc::ptr_eq(&agent.handle.project, project))
     }
 
-    /// Those of a project who have a toolset of this name equipped.
-    fn equipped(&self, project: &Arc<Project>, toolset: &str) -> Vec<Arc<Agent>> {
-        self.all(|agent| {
-            Arc::ptr_eq(&agent.handle.project, project) && agent.equipped.name() == Some(toolset)
-        })
-    }
-
     /// Who else has a toolset of this name equipped in an agent's project.
     pub fn equipping(&self, but: &Agent, toolset: &str) -> Option<String> {
-        let others = self.equipped(&but.project, toolset).into_iter();
-        let mut others = others.filter(|agent| agent.id != but.id);
-        others.next().map(|agent| agent.title())
+        let mut others = self.users_of(&but.project).into_iter();
+        let other = others.find(|it| it.id != but.id && it.equipped().name() == Some(toolset));
+        other.map(|agent| agent.title())
     }
 
     /// Tells those of a project who have a toolset equipped of a change.
     pub fn tell_equipped(&self, project: &Arc<Project>, toolset: &str, update: &Update) {
-        for agent in self.equipped(project, toolset) {
-            agent.tell(update.clone());
+        for agent in self.users_of(project) {
+            if agent.equipped().name() == Some(toolset) {
+                agent.tell(update.clone());
+            }
         }
-    }
-
-    /// Takes in an agent at the other end of a connection.
-    pub fn join(self: &Arc<Self>, transport: Transport, project: &Arc<Project>) -> AgentGuard {
-        self.enter(transport, project, None)
     }
 
     /// Takes in the agent of a session over HTTP.
@@ -304,12 +294,13 @@ impl Hub {
         project: &Arc<Project>,
     ) -> Result<AgentGuard, CliError> {
         let id = visitor.session().unwrap_or_default().to_owned();
-        let present = self.enter(Transport::Http, project, Some(id));
+        let present = self.join(Transport::Http, project, Some(id));
         equip(visitor, present.agent())?;
         Ok(present)
     }
 
-    fn enter(
+    /// Takes in an agent, until the guard is dropped.
+    pub(crate) fn join(
         self: &Arc<Self>,
         transport: Transport,
         project: &Arc<Project>,
@@ -342,36 +333,29 @@ impl Hub {
         })
     }
 
-    /// The agent of a client of single requests, when it has a device or a run.
+    /// The agent of a client of single requests. One that has a device or a run goes on with the project
+    /// that it began with.
     ///
     /// # Errors
-    /// When the endpoint's toolset is not there any more.
-    pub fn busy_requester(
-        &self,
+    /// As [`Hub::project`]; when there are too many, or the endpoint's toolset is not there any more.
+    pub async fn requester(
+        self: &Arc<Self>,
         visitor: &Visitor,
         client: &str,
-    ) -> Result<Option<Arc<Agent>>, CliError> {
+        key: &ProjectKey,
+    ) -> Result<Arc<Agent>, CliError> {
         let who = requester(visitor, client);
         let busy = self.read(|state| {
             let known = state.requester(&who).filter(|known| !known.has_nothing());
             known.map(|known| Arc::clone(&known.handle))
         });
-        // Its endpoint's toolset is what it is now.
-        busy.map(|agent| equip(visitor, &agent).map(|()| agent))
-            .transpose()
-    }
-
-    /// The agent of a client of single requests.
-    ///
-    /// # Errors
-    /// When there are too many, or the endpoint's toolset is not there any more.
-    pub fn requester(
-        self: &Arc<Self>,
-        visitor: &Visitor,
-        client: &str,
-        project: &Arc<Project>,
-    ) -> Result<Arc<Agent>, CliError> {
-        let agent = self.join_requester(requester(visitor, client), project)?;
+        let agent = match busy {
+            Some(agent) => agent,
+            None => {
+                let project = self.project(key.clone(), key.state()).await?;
+                self.join_requester(who, &project)?
+            }
+        };
         // Its endpoint's toolset is what it is now. Read without the lock: a slow disk delays no other client.
         equip(visitor, &agent)?;
         Ok(agent)
@@ -435,7 +419,7 @@ fn requester(visitor: &Visitor, client: &str) -> Requester {
 }
 
 /// Equips the toolset of the endpoint that an agent came to.
-fn equip(visitor: &Visitor, agent: &Agent) -> Result<(), CliError> {
+pub(crate) fn equip(visitor: &Visitor, agent: &Agent) -> Result<(), CliError> {
     if let Some(name) = visitor.toolset() {
         agent.equip_named(name)?;
     }

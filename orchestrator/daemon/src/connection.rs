@@ -120,7 +120,7 @@ async fn converse<S: Answers>(
                 let project = hub.project(project, files).await?;
                 // An agent's first list has them all.
                 project.tools().await?;
-                let present = hub.join(Transport::Stdio, &project);
+                let present = hub.join(Transport::Stdio, &project, None);
                 let server = S::connected(&hub, present.agent());
                 if let Some(name) = toolset {
                     present.agent().equip_named(&name)?;

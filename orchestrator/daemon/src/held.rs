@@ -22,9 +22,9 @@ use packtrain_workplace::disk::Disk;
 use parking_lot::Mutex;
 use tokio::sync::{RwLock, oneshot, watch};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
-use self::session::{End, NewRun, RecordingStore, driven_by};
+pub(crate) use self::session::End;
+use self::session::{NewRun, RecordingStore, driven_by};
 use super::activity::Activity;
 use super::agents::Agent;
 use super::hub;
@@ -59,11 +59,9 @@ pub struct HeldDevice {
     session: Arc<RwLock<Option<RunByHand>>>,
     /// What it was taken with.
     tools: (Arc<Toolbox>, SharedRegistry),
-    /// How it ends; the first word counts.
+    /// How it ends; the first word counts. Its receiver goes when the device is free for others and the
+    /// journal is whole.
     done: watch::Sender<Option<End>>,
-    /// Cancelled when it is let go of, whatever is under way.
-    closing: CancellationToken,
-    closed: CancellationToken,
     /// Why the journal is not whole, when it is not.
     unwritten: Arc<OnceLock<String>>,
     recent: Mutex<Recent>,
@@ -140,7 +138,7 @@ impl HeldDevice {
         let acquiring = agent.acquires(device);
         let giving_up = agent.gone.child_token();
         let mut is_own = false;
-        let leasing = agent.project.fleet().lease_with(
+        let leasing = agent.project.fleet.lease_with(
             device,
             &holder,
             Instant::now() + wait,
@@ -210,13 +208,10 @@ impl HeldDevice {
         unkept.keep();
         let session = Arc::new(RwLock::new(None));
         let (done, mut is_done) = watch::channel(None);
-        let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
         let (ready, is_ready) = oneshot::channel();
         let (slot, failure) = (Arc::clone(&session), Arc::clone(&unwritten));
-        let (over, ended) = (closing.clone(), closed.clone());
         // The caller may go away meanwhile: it is begun, and it is ended.
         agent.hub.spawn(async move {
-            let _ended = ended.drop_guard();
             // The tools stay as long as what calls them.
             let _toolbox = toolbox;
             let version = super::wire::VERSION.to_owned();
@@ -235,8 +230,7 @@ impl HeldDevice {
                     Ok(Some(End::Over)) => None,
                     Ok(Some(End::Abandoned) | None) | Err(_) => Some(CancelCause::Interrupt),
                 };
-                // Calls under way end, and so they let go of the session.
-                over.cancel();
+                // Calls under way end, too, and so they let go of the session.
                 if let Some(run) = slot.write().await.take() {
                     run.end(called_off).await;
                 }
@@ -245,6 +239,7 @@ impl HeldDevice {
                 // The first counts.
                 let _ = failure.set(why);
             }
+            drop(is_done);
         });
         match is_ready.await {
             Ok(Ok(())) => {}
@@ -261,8 +256,6 @@ impl HeldDevice {
             session,
             tools,
             done,
-            closing,
-            closed,
             unwritten,
             recent: Mutex::new(Recent {
                 activity: Activity::new(Instant::now()),
@@ -286,6 +279,7 @@ impl HeldDevice {
     pub async fn call(&self, call: &ToolCall, limit: Duration) -> Option<Result<Answer, Outcome>> {
         self.recent.lock().activity.begin();
         let _under_way = UnderWay(self);
+        let mut is_done = self.done.subscribe();
         let calling = async {
             let session = self.session.read().await;
             let session = session.as_ref()?;
@@ -298,7 +292,8 @@ impl HeldDevice {
         };
         tokio::select! {
             answer = calling => answer,
-            () = self.closing.cancelled() => None,
+            // It has its sender itself.
+            _ = is_done.wait_for(Option::is_some) => None,
         }
     }
 
@@ -318,21 +313,12 @@ impl HeldDevice {
     /// Gives the device back; what is under way is cancelled.
     pub fn let_go(&self) {
         self.end(End::Over);
-        self.closing.cancel();
     }
 
-    /// Gives the device back because the agent is gone, or has forgotten it.
-    pub fn abandon(&self) {
-        self.end(End::Abandoned);
-        self.closing.cancel();
-    }
-
-    fn end(&self, end: End) {
+    pub(crate) fn end(&self, end: End) {
         self.done.send_if_modified(|done| {
             let is_first = done.is_none();
-            if is_first {
-                *done = Some(end);
-            }
+            done.get_or_insert(end);
             is_first
         });
     }
@@ -349,7 +335,7 @@ impl HeldDevice {
 
     /// Waits until the device is free for others and the journal is whole.
     pub async fn is_closed(&self) {
-        self.closed.cancelled().await;
+        self.done.closed().await;
     }
 
     /// Keeps a reading of the screen; answers its mark, which is that of one that is kept and says the same.

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::agents::{Agent, Update};
-use super::held::HeldDevice;
+use super::held::{End, HeldDevice};
 use super::project::{self, Checks, Project, ProjectGuard};
 use super::runs::AgentRun;
 use super::state::{AgentState, Effect, Handles, State};
@@ -57,10 +57,8 @@ impl Handles for Live {
 /// Something that goes on until this is dropped.
 pub struct UnderWay {
     hub: Arc<Hub>,
-    end: Option<End>,
+    end: Option<Box<dyn FnOnce(&mut State<Live>) + Send + Sync>>,
 }
-
-type End = Box<dyn FnOnce(&mut State<Live>) + Send + Sync>;
 
 impl UnderWay {
     /// It ends otherwise.
@@ -130,20 +128,25 @@ impl Hub {
             effects = std::mem::take(&mut state.effects);
             said.is_some() || !effects.is_empty()
         });
-        for effect in effects {
-            match effect {
-                Effect::Dismiss(agent) => agent.gone.cancel(),
-                Effect::GiveBack(device) => device.abandon(),
-                Effect::Close(project) => {
-                    let hub = Arc::clone(self);
-                    self.spawn(async move {
-                        project.close().await;
-                        hub.change(|state| state.end_turn(&project.key));
-                    });
-                }
+        effects
+            .into_iter()
+            .for_each(|effect| self.carry_out(effect));
+        said
+    }
+
+    fn carry_out(self: &Arc<Self>, effect: Effect<Live>) {
+        match effect {
+            Effect::Dismiss(agent) => agent.gone.cancel(),
+            Effect::GiveBack(device) => device.end(End::Abandoned),
+            Effect::Close(project) => {
+                let key = project.key.clone();
+                let turn = self.ends(move |state| state.end_turn(&key));
+                self.spawn(async move {
+                    project.close().await;
+                    drop(turn);
+                });
             }
         }
-        said
     }
 
     /// Waits for an answer; it is asked for after every change.
@@ -273,36 +276,24 @@ impl Hub {
 
     /// Follows what becomes of a project, until the end.
     fn look_after(self: &Arc<Self>, project: &Arc<Project>) {
-        let (devices, until) = (Arc::clone(project), project.closing.clone());
-        tokio::spawn(async move {
-            tokio::select! {
-                () = devices.follow_devices() => {}
-                () = until.cancelled() => {}
-            }
-        });
+        let (devices, closing) = (Arc::clone(project), project.closing.clone());
+        let following = async move { devices.follow_devices().await };
+        tokio::spawn(closing.clone().run_until_cancelled_owned(following));
         if project.config.mcp_servers.is_empty() {
             return;
         }
-        let (hub, project) = (Arc::downgrade(self), Arc::clone(project));
-        let until = project.closing.clone();
-        tokio::spawn(async move {
+        let (hub, project) = (Arc::clone(self), Arc::clone(project));
+        tokio::spawn(closing.run_until_cancelled_owned(async move {
             let mut known = Arc::default();
             loop {
-                known = tokio::select! {
-                    now = project.tools_changed(&known) => now,
-                    () = until.cancelled() => return,
-                };
-                let Some(hub) = hub.upgrade() else {
-                    return;
-                };
+                known = project.tools_changed(&known).await;
                 for agent in hub.users_of(&project) {
                     agent.tell(Update::Tools);
                 }
-                drop(hub);
                 // Sources that are asked again answer one after another.
                 tokio::time::sleep(TOOLS_CHANGED_DELAY).await;
             }
-        });
+        }));
     }
 
     /// Says where agents reach it over HTTP.
@@ -346,10 +337,8 @@ impl Hub {
 
     /// Who uses it, in words.
     pub(crate) fn users(&self) -> Vec<String> {
-        let agents = self.agents().into_iter();
-        let names: Vec<_> = agents
-            .map(|it| format!("{} ({})", it.name, it.id))
-            .collect();
+        let agents = self.all(|_| true);
+        let names: Vec<_> = agents.iter().map(|agent| agent.title()).collect();
         match names.is_empty() {
             true => vec!["a run or another command".to_owned()],
             false => names,

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::files::Files;
 use super::hub::UnderWay;
-use super::toolbox::{SourceNeeds, Toolbox, own};
+use super::toolbox::{Toolbox, own};
 use super::wire::{DeviceSummary, ProjectKey};
 
 /// How long devices may take to let go at the end.
@@ -44,8 +44,10 @@ pub struct Project {
     pub toolsets: Arc<ToolsetStore>,
     /// Agents, with what they may do.
     pub agent: Caller,
-    fleet: Fleet,
-    wiring: Wiring,
+    /// The devices.
+    pub fleet: Fleet,
+    /// What devices are made of.
+    pub wiring: Wiring,
     loaded: Arc<Loaded>,
     checks: Checks,
     /// What it was made of; `None` once that is not what there is. Locked, too, while the tools' files are
@@ -53,7 +55,7 @@ pub struct Project {
     files: Mutex<Option<Files>>,
     /// Told of, too, when its tools are known.
     toolbox: watch::Sender<Arc<Toolbox>>,
-    arbiter: ArbiterHandle,
+    pub(crate) arbiter: ArbiterHandle,
     /// Cancelled when it is closed.
     pub closing: CancellationToken,
 }
@@ -150,16 +152,6 @@ impl Project {
         is_current
     }
 
-    /// The devices.
-    pub const fn fleet(&self) -> &Fleet {
-        &self.fleet
-    }
-
-    /// What devices are made of.
-    pub const fn wiring(&self) -> &Wiring {
-        &self.wiring
-    }
-
     /// The tools as the project's files define them now.
     ///
     /// # Errors
@@ -213,14 +205,8 @@ impl Project {
     }
 
     async fn all<'a>(&self, toolbox: &'a Toolbox) -> Result<&'a Tools, CliError> {
-        let needs = SourceNeeds {
-            config: &self.config,
-            root: &self.root,
-            fleet: &self.fleet,
-            arbiter: self.arbiter.clone(),
-        };
         let were_known = toolbox.known().is_some();
-        let tools = toolbox.all(needs).await;
+        let tools = toolbox.all(self).await;
         self.toolbox.send_if_modified(|_| !were_known);
         tools
     }
@@ -280,19 +266,13 @@ impl Project {
         loop {
             let registry = toolbox.borrow_and_update().known();
             let changed = async {
-                let Some(mut registry) = registry else {
-                    return std::future::pending().await;
-                };
-                let is_other = |now: &Arc<Registry>| !Arc::ptr_eq(now, known);
-                // One without a holder stays as it is.
-                let now = registry.wait_for(is_other).await;
-                match now.map(|now| Arc::clone(&now)) {
-                    Ok(now) => now,
-                    Err(_) => std::future::pending().await,
-                }
+                let mut registry = registry?;
+                let other = registry.wait_for(|now| !Arc::ptr_eq(now, known)).await;
+                other.ok().map(|now| Arc::clone(&now))
             };
             tokio::select! {
-                now = changed => return now,
+                // One without a holder stays as it is.
+                Some(now) = changed => return now,
                 // The project has its sender.
                 _ = toolbox.changed() => {}
             }

@@ -331,9 +331,7 @@ impl AgentRun {
         let progress = self.progress.borrow();
         let mut lines: Vec<String> = Vec::new();
         match (&progress.problem, progress.verdict()) {
-            (Some(problem), _) => {
-                lines.push(format!("over, with errors: {problem}"));
-            }
+            (Some(problem), _) => lines.push(format!("over, with errors: {problem}")),
             (None, Some(verdict)) => lines.push(format!(
                 "over: {} passed, {} failed, {} errored, {} skipped, {} cancelled",
                 verdict.passed,
@@ -344,12 +342,8 @@ impl AgentRun {
             )),
             (None, None) => lines.push(format!("going on: {}", progress.line())),
         }
-        lines.extend(
-            progress
-                .ended
-                .iter()
-                .map(|(what, how)| format!("{what}: {how}")),
-        );
+        let ended = progress.ended.iter();
+        lines.extend(ended.map(|(what, how)| format!("{what}: {how}")));
         let report = self.file("report.html");
         if progress.is_over && report.is_some_and(|path| path.is_file()) {
             lines.push(format!("report: {}/report.html", self.uri()));
@@ -386,18 +380,15 @@ impl Progress {
             RunEvent::RunStarted { run, sessions, .. } => {
                 self.run = Some(run.to_string());
                 self.planned = sessions.len();
-                true
             }
             RunEvent::SessionStarted {
                 session, device, ..
             } => {
                 self.now = Some(format!("{session} on {}", device.id));
                 self.waits.remove(&device.id.to_string());
-                true
             }
             RunEvent::StepStarted { session, step } => {
                 self.now = Some(format!("{session}: step {step}"));
-                true
             }
             RunEvent::SessionFinished {
                 session, outcome, ..
@@ -408,14 +399,13 @@ impl Progress {
                     None => word(&outcome).to_owned(),
                 };
                 self.ended.push((session.to_string(), how));
-                true
             }
             RunEvent::RunFinished { verdict, .. } => {
                 self.verdict = Some(verdict);
-                true
             }
-            _ => false,
+            _ => return false,
         }
+        true
     }
 }
 

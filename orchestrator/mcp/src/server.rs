@@ -115,19 +115,11 @@ impl AgentServer {
         let refused = |error: packtrain_terminal::exit::CliError| {
             ErrorData::internal_error(error.explanation.message, None)
         };
-        if visitor.session().is_none()
-            && let Some(agent) = hub.busy_requester(visitor, name).map_err(refused)?
-        {
-            // So does a client without one that holds something.
-            return Ok(agent);
-        }
-        let project = hub
-            .project(key.clone(), key.state())
-            .await
-            .map_err(refused)?;
         if visitor.session().is_none() {
-            return hub.requester(visitor, name, &project).map_err(refused);
+            return hub.requester(visitor, name, key).await.map_err(refused);
         }
+        let project = hub.project(key.clone(), key.state()).await;
+        let project = project.map_err(refused)?;
         let present = session.get_or_try_init(async || hub.visit(visitor, &project));
         Ok(Arc::clone(present.await.map_err(refused)?.agent()))
     }

@@ -12,6 +12,7 @@ use serde_json::json;
 use tokio::time::{advance, pause, resume};
 
 use super::*;
+use crate::agents::equip;
 use crate::{HeldDevice, Transport};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -58,7 +59,7 @@ fn call(name: &str, arguments: &serde_json::Value) -> ToolCall {
 #[test]
 fn a_lease_ends_when_it_lies_unused_and_not_while_it_is_used() {
     with_phone(async |hub, project| {
-        let present = hub.join(Transport::Stdio, &project);
+        let present = hub.join(Transport::Stdio, &project, None);
         let agent = present.agent();
         let held = takes(agent).await;
         let is_held = |held: &HeldDevice| agent.held(&held.handle).is_some();
@@ -87,7 +88,7 @@ fn a_lease_ends_when_it_lies_unused_and_not_while_it_is_used() {
 #[test]
 fn a_lease_ends_after_a_day_whatever_is_done_with_it() {
     with_phone(async |hub, project| {
-        let present = hub.join(Transport::Stdio, &project);
+        let present = hub.join(Transport::Stdio, &project, None);
         let held = takes(present.agent()).await;
         let is_held = || present.agent().held(&held.handle).is_some();
         {
@@ -123,7 +124,7 @@ fn who_has_no_session_is_forgotten_after_a_silence_and_not_while_it_is_answered(
 #[test]
 fn a_project_is_closed_when_nobody_has_used_it_for_long_or_its_folder_is_gone() {
     with_phone(async |hub, project| {
-        let present = hub.join(Transport::Stdio, &project);
+        let present = hub.join(Transport::Stdio, &project, None);
         let key = project.key.clone();
         hub.reap(None);
         reaped_after(hub, 20 * MINUTE).await;
@@ -222,7 +223,9 @@ fn one_who_waits_for_the_disk_holds_up_nobody_else() {
         std::thread::scope(|scope| {
             let asking = scope.spawn(|| {
                 let visitor = Visitor::at_endpoint("owner", "slow");
-                hub.requester(&visitor, "client", &project).err()
+                let who = ("owner".to_owned(), None, "client".to_owned());
+                let agent = hub.join_requester(who, &project).ok().unwrap();
+                equip(&visitor, &agent).err()
             });
             assert_eq!(said.next().unwrap(), "opened");
             let (looked, looking) = std::sync::mpsc::channel();
@@ -239,7 +242,7 @@ fn one_who_waits_for_the_disk_holds_up_nobody_else() {
 #[test]
 fn a_device_is_not_taken_from_under_a_call_however_long_that_takes() {
     with_phone(async |hub, project| {
-        let present = hub.join(Transport::Stdio, &project);
+        let present = hub.join(Transport::Stdio, &project, None);
         let held = takes(present.agent()).await;
         let wait = call("wait", &json!({ "timeToWaitInSeconds": 7200 }));
         let waiting = held.call(&wait, 600 * MINUTE);
@@ -248,7 +251,7 @@ fn a_device_is_not_taken_from_under_a_call_however_long_that_takes() {
             CancellationToken::new(),
         );
         let day = Instant::now() + 24 * 60 * MINUTE;
-        let other = project.fleet().lease(&device, "other", day, &never);
+        let other = project.fleet.lease(&device, "other", day, &never);
         tokio::pin!(waiting, other);
         assert!(futures::poll!(&mut waiting).is_pending());
         assert!(futures::poll!(&mut other).is_pending());
