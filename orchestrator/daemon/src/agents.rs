@@ -295,7 +295,7 @@ impl Hub {
     ) -> Result<AgentGuard, CliError> {
         let id = visitor.session().unwrap_or_default().to_owned();
         let present = self.join(Transport::Http, project, Some(id));
-        equip(visitor, present.agent())?;
+        equip(visitor, &present.agent)?;
         Ok(present)
     }
 
@@ -398,15 +398,9 @@ impl Hub {
 
 /// A client is connected as long as this lives.
 pub struct AgentGuard {
-    agent: Arc<Agent>,
-    _here: UnderWay,
-}
-
-impl AgentGuard {
     /// The agent.
-    pub const fn agent(&self) -> &Arc<Agent> {
-        &self.agent
-    }
+    pub agent: Arc<Agent>,
+    _here: UnderWay,
 }
 
 /// What identifies clients of single requests.

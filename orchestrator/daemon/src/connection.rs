@@ -121,9 +121,9 @@ async fn converse<S: Answers>(
                 // An agent's first list has them all.
                 project.tools().await?;
                 let present = hub.join(Transport::Stdio, &project, None);
-                let server = S::connected(&hub, present.agent());
+                let server = S::connected(&hub, &present.agent);
                 if let Some(name) = toolset {
-                    present.agent().equip_named(&name)?;
+                    present.agent.equip_named(&name)?;
                 }
                 Ok((server, present))
             };
@@ -131,9 +131,9 @@ async fn converse<S: Answers>(
                 Ok(opened) => opened,
                 Err(error) => return refuse(&mut writer, error).await,
             };
-            let id = present.agent().id.to_string();
+            let id = present.agent.id.to_string();
             grant(&mut writer, &json!({ "agent": id })).await?;
-            let gone = present.agent().gone.clone();
+            let gone = present.agent.gone.clone();
             let (reader, hung_up) = EofReader::new(reader);
             let serving = async {
                 if let Ok(serving) = server.serve_with_ct((reader, writer), gone.clone()).await {
@@ -152,7 +152,7 @@ async fn converse<S: Answers>(
                 () = &mut serving => {}
                 () = given_up => {
                     // What it holds goes back now, whatever is still under way.
-                    present.agent().leave();
+                    present.agent.leave();
                     serving.await;
                 }
             }

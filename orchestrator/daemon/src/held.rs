@@ -154,8 +154,7 @@ impl HeldDevice {
                 }
             },
         );
-        let leased = leasing.await;
-        let leased = leased.map(|lease| (lease, acquiring));
+        let leased = leasing.await.map(|lease| (lease, acquiring));
         leased.map_err(|error| match error {
             LeaseError::Cancelled if is_own => NotHeld::Own,
             LeaseError::TimedOut { reason, .. } => NotHeld::Busy(reason),
@@ -169,21 +168,17 @@ impl HeldDevice {
         let trail = driven_by(holder)?;
         let target = project.targets.of(None);
         let root = project.config.run.output_dir.clone();
-        let made = tokio::task::spawn_blocking(move || NewRun::create(&root))
-            .await
-            .unwrap_or_else(|error| Err(CliError::infrastructure(error.to_string())))?;
         let NewRun {
             run,
             writer,
             unkept,
-        } = made;
+        } = tokio::task::spawn_blocking(move || NewRun::create(&root))
+            .await
+            .unwrap_or_else(|error| Err(CliError::infrastructure(error.to_string())))?;
         let folder = writer.folder().to_owned();
+        let (caller, working_directory) = (project.agent.clone(), project.key.folder.clone());
         let (here, toolbox) = project
-            .here(
-                project.agent.clone(),
-                project.key.folder.clone(),
-                Some(folder),
-            )
+            .here(caller, working_directory, Some(folder))
             .await?;
         let tools = (Arc::clone(&toolbox), here.registry.clone());
         let order = SessionOrder {
@@ -215,24 +210,19 @@ impl HeldDevice {
             // The tools stay as long as what calls them.
             let _toolbox = toolbox;
             let version = super::wire::VERSION.to_owned();
-            let begun = RunByHand::begin(&order, lease, &here, journal, version).await;
-            let begun = match begun {
+            match RunByHand::begin(&order, lease, &here, journal, version).await {
+                Err(outcome) => drop(ready.send(Err(outcome))),
                 Ok(run) => {
                     *slot.write().await = Some(run);
-                    Ok(())
-                }
-                Err(outcome) => Err(outcome),
-            };
-            let is_begun = begun.is_ok();
-            let _ = ready.send(begun);
-            if is_begun {
-                let called_off = match is_done.wait_for(Option::is_some).await.as_deref() {
-                    Ok(Some(End::Over)) => None,
-                    Ok(Some(End::Abandoned) | None) | Err(_) => Some(CancelCause::Interrupt),
-                };
-                // Calls under way end, too, and so they let go of the session.
-                if let Some(run) = slot.write().await.take() {
-                    run.end(called_off).await;
+                    let _ = ready.send(Ok(()));
+                    let called_off = match is_done.wait_for(Option::is_some).await.as_deref() {
+                        Ok(Some(End::Over)) => None,
+                        Ok(Some(End::Abandoned) | None) | Err(_) => Some(CancelCause::Interrupt),
+                    };
+                    // Calls under way end, too, and so they let go of the session.
+                    if let Some(run) = slot.write().await.take() {
+                        run.end(called_off).await;
+                    }
                 }
             }
             if let Some(why) = thread.finish().await.failure {

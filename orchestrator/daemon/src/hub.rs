@@ -60,13 +60,6 @@ pub struct UnderWay {
     end: Option<Box<dyn FnOnce(&mut State<Live>) + Send + Sync>>,
 }
 
-impl UnderWay {
-    /// It ends otherwise.
-    fn leave_open(mut self) {
-        self.end = None;
-    }
-}
-
 impl Drop for UnderWay {
     fn drop(&mut self) {
         if let Some(end) = self.end.take() {
@@ -204,7 +197,7 @@ impl Hub {
         loop {
             let open = self.until(|state| state.take_turn(&key)).await;
             let of = key.clone();
-            let turn = self.ends(move |state| state.end_turn(&of));
+            let _turn = self.ends(move |state| state.end_turn(&of));
             let Some((were, old)) = open else {
                 let key = key.clone();
                 let opening = Project::open(key, self.checks, &self.phones, self.arbiter.clone());
@@ -227,8 +220,6 @@ impl Hub {
             if timeout(GIVE_UP_TIMEOUT, given_up).await.is_err() {
                 return Err(self.changed(&old));
             }
-            // The turn is over when it is closed.
-            turn.leave_open();
         }
     }
 
@@ -251,13 +242,11 @@ impl Hub {
     /// The devices of a project that is open; of others the phones that projects have. With who has
     /// them.
     pub(crate) async fn devices(&self, key: &ProjectKey) -> Vec<DeviceSummary> {
-        match self.opened(key) {
-            Some(project) => project.devices().await,
-            None => {
-                let phones = self.phones.status().await;
-                phones.into_iter().map(project::news).collect()
-            }
-        }
+        let statuses = match self.opened(key) {
+            Some(project) => project.fleet.status().await,
+            None => self.phones.status().await,
+        };
+        statuses.into_iter().map(project::news).collect()
     }
 
     /// That a project is not what it was, and who holds on to that.

@@ -183,11 +183,8 @@ impl AgentRun {
     pub async fn check(project: &Project, paths: Vec<PathBuf>) -> Result<Checked, String> {
         let mut command = ours(project, "check", &paths, &[])?;
         command.kill_on_drop(true);
-        let output = tokio::time::timeout(
-            CHECK_TIMEOUT,
-            packtrain_program::output(command, SAID_BYTES as usize),
-        )
-        .await;
+        let output = packtrain_program::output(command, SAID_BYTES as usize);
+        let output = tokio::time::timeout(CHECK_TIMEOUT, output).await;
         let output = output
             .map_err(|_| format!("it took longer than {} s", CHECK_TIMEOUT.as_secs()))?
             .map_err(|error| error.to_string())?;
@@ -203,11 +200,8 @@ impl AgentRun {
         let mut lines = BufReader::new(stdout);
         loop {
             let mut line = Vec::new();
-            let read = (&mut lines)
-                .take(LINE_BYTES)
-                .read_until(b'\n', &mut line)
-                .await;
-            if !matches!(read, Ok(1..)) {
+            let mut limited = (&mut lines).take(LINE_BYTES);
+            if !matches!(limited.read_until(b'\n', &mut line).await, Ok(1..)) {
                 return;
             }
             let Ok(entry) = serde_json::from_slice::<Entry>(&line) else {
@@ -273,9 +267,8 @@ impl AgentRun {
     /// Whether it was asked to stop and did not come to its end.
     pub fn was_cancelled(&self) -> bool {
         let progress = self.progress.borrow();
-        let is_whole = progress
-            .verdict()
-            .is_some_and(|verdict| verdict.cancelled == 0);
+        let verdict = progress.verdict();
+        let is_whole = verdict.is_some_and(|verdict| verdict.cancelled == 0);
         self.cancel.is_cancelled() && progress.is_over && !is_whole
     }
 
@@ -364,10 +357,8 @@ impl Progress {
     fn end(&mut self, code: Option<i32>, said: &str) {
         self.is_over = true;
         self.waits.clear();
-        let meant = self
-            .verdict
-            .as_ref()
-            .map(|verdict| i32::from(verdict.exit.code()));
+        let verdict = self.verdict.as_ref();
+        let meant = verdict.map(|verdict| i32::from(verdict.exit.code()));
         if code.is_none() || code != meant {
             let code = code.map_or_else(|| "a signal".to_owned(), |code| code.to_string());
             self.problem = Some(format!("it ended with {code}: {said}"));

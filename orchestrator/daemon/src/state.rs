@@ -60,7 +60,7 @@ pub(crate) enum Effect<H: Handles> {
     Dismiss(H::Agent),
     /// No agent has the device any more.
     GiveBack(H::Device),
-    /// Nobody uses the project any more. The turn for it ends once it is closed.
+    /// Nobody uses the project any more. That is a turn, too, which ends once it is closed.
     Close(H::Project),
 }
 
@@ -136,8 +136,9 @@ pub(crate) struct State<H: Handles> {
     pub(crate) agents: BTreeMap<AgentId, AgentState<H>>,
     last: u64,
     open: BTreeMap<ProjectKey, OpenProject<H::Project>>,
-    /// Projects that are being opened, looked at or closed: whoever comes for one waits for the turn.
-    busy: BTreeSet<ProjectKey>,
+    /// Projects that are being opened, looked at or closed: the next client waits until none of that goes
+    /// on.
+    busy: Vec<ProjectKey>,
     /// What shows that an agent has started a run.
     pub(crate) tickets: BTreeSet<String>,
     /// How many connections, sessions and runs go on.
@@ -157,7 +158,7 @@ impl<H: Handles> State<H> {
             agents: BTreeMap::new(),
             last: 0,
             open: BTreeMap::new(),
-            busy: BTreeSet::new(),
+            busy: Vec::new(),
             tickets: BTreeSet::new(),
             work: 0,
             retiring: 0,
@@ -245,14 +246,19 @@ impl<H: Handles> State<H> {
     /// Takes the turn to open a project or to look at its files, with what is open and the state of its
     /// files; `None` while it is another's turn.
     pub(crate) fn take_turn(&mut self, key: &ProjectKey) -> Option<Option<(u64, H::Project)>> {
-        let is_free = self.busy.insert(key.clone());
-        let open = || Some((self.open.get(key)?.files, self.open(key)?));
-        is_free.then(open)
+        if self.busy.contains(key) {
+            return None;
+        }
+        self.busy.push(key.clone());
+        let open = self.open.get(key);
+        Some(open.map(|open| (open.files, open.project.clone())))
     }
 
     /// A turn is over.
     pub(crate) fn end_turn(&mut self, key: &ProjectKey) {
-        self.busy.remove(key);
+        if let Some(at) = self.busy.iter().position(|busy| busy == key) {
+            self.busy.swap_remove(at);
+        }
     }
 
     /// A project was opened by the one whose turn it is.
@@ -298,7 +304,7 @@ impl<H: Handles> State<H> {
     fn close_those(&mut self, is_meant: impl Fn(&ProjectKey, &OpenProject<H::Project>) -> bool) {
         let closing = self.open.extract_if(.., |key, open| is_meant(key, open));
         for (key, open) in closing {
-            self.busy.insert(key);
+            self.busy.push(key);
             self.effects.push(Effect::Close(open.project));
         }
     }

@@ -110,7 +110,7 @@ impl AgentServer {
         };
         if let Some(present) = session.get() {
             // A session goes on with what it began with.
-            return Ok(Arc::clone(present.agent()));
+            return Ok(Arc::clone(&present.agent));
         }
         let refused = |error: packtrain_terminal::exit::CliError| {
             ErrorData::internal_error(error.explanation.message, None)
@@ -121,7 +121,7 @@ impl AgentServer {
         let project = hub.project(key.clone(), key.state()).await;
         let project = project.map_err(refused)?;
         let present = session.get_or_try_init(async || hub.visit(visitor, &project));
-        Ok(Arc::clone(present.await.map_err(refused)?.agent()))
+        Ok(Arc::clone(&present.await.map_err(refused)?.agent))
     }
 
     /// Tells a session of what changes, as long as it lives.

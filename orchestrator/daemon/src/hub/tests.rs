@@ -60,7 +60,7 @@ fn call(name: &str, arguments: &serde_json::Value) -> ToolCall {
 fn a_lease_ends_when_it_lies_unused_and_not_while_it_is_used() {
     with_phone(async |hub, project| {
         let present = hub.join(Transport::Stdio, &project, None);
-        let agent = present.agent();
+        let agent = &present.agent;
         let held = takes(agent).await;
         let is_held = |held: &HeldDevice| agent.held(&held.handle).is_some();
         reaped_after(hub, 14 * MINUTE).await;
@@ -89,8 +89,8 @@ fn a_lease_ends_when_it_lies_unused_and_not_while_it_is_used() {
 fn a_lease_ends_after_a_day_whatever_is_done_with_it() {
     with_phone(async |hub, project| {
         let present = hub.join(Transport::Stdio, &project, None);
-        let held = takes(present.agent()).await;
-        let is_held = || present.agent().held(&held.handle).is_some();
+        let held = takes(&present.agent).await;
+        let is_held = || present.agent.held(&held.handle).is_some();
         {
             let wait = call("wait", &json!({ "timeToWaitInSeconds": 84_000 }));
             let waiting = held.call(&wait, 1430 * MINUTE);
@@ -243,7 +243,7 @@ fn one_who_waits_for_the_disk_holds_up_nobody_else() {
 fn a_device_is_not_taken_from_under_a_call_however_long_that_takes() {
     with_phone(async |hub, project| {
         let present = hub.join(Transport::Stdio, &project, None);
-        let held = takes(present.agent()).await;
+        let held = takes(&present.agent).await;
         let wait = call("wait", &json!({ "timeToWaitInSeconds": 7200 }));
         let waiting = held.call(&wait, 600 * MINUTE);
         let (device, never) = (
