@@ -389,9 +389,9 @@ impl HeldDevice {
 /// An error in one line.
 fn sentence(error: &CliError) -> String {
     let told = &error.explanation;
-    let causes = [told.message.clone()]
+    let mistakes = told.diagnostics.iter().map(ToString::to_string);
+    let parts = [told.message.clone()]
         .into_iter()
-        .chain(told.causes.clone())
-        .chain(told.diagnostics.iter().map(ToString::to_string));
-    causes.collect::<Vec<_>>().join(": ")
+        .chain(told.causes.clone());
+    parts.chain(mistakes).collect::<Vec<_>>().join(": ")
 }

@@ -57,8 +57,10 @@ impl Handles for Live {
 /// Something that goes on until this is dropped.
 pub struct UnderWay {
     hub: Arc<Hub>,
-    end: Option<Box<dyn FnOnce(&mut State<Live>) + Send + Sync>>,
+    end: Option<Change>,
 }
+
+type Change = Box<dyn FnOnce(&mut State<Live>) + Send + Sync>;
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
@@ -234,15 +236,10 @@ impl Hub {
         }
     }
 
-    /// A project that is open.
-    fn opened(&self, key: &ProjectKey) -> Option<Arc<Project>> {
-        self.read(|state| state.open(key))
-    }
-
     /// The devices of a project that is open; of others the phones that projects have. With who has
     /// them.
     pub(crate) async fn devices(&self, key: &ProjectKey) -> Vec<DeviceSummary> {
-        let statuses = match self.opened(key) {
+        let statuses = match self.read(|state| state.open(key)) {
             Some(project) => project.fleet.status().await,
             None => self.phones.status().await,
         };

@@ -46,6 +46,10 @@ async fn reaped_after(hub: &Arc<Hub>, time: Duration) {
     hub.reap(None);
 }
 
+fn opened(hub: &Hub, key: &ProjectKey) -> Option<Arc<Project>> {
+    hub.read(|state| state.open(key))
+}
+
 async fn takes(agent: &Arc<Agent>) -> Arc<HeldDevice> {
     let (device, wait) = (DeviceId::new(Platform::Android, "virtual-1"), MINUTE);
     let held = HeldDevice::acquire(agent, &[device], wait, |_, _| {}).await;
@@ -128,22 +132,22 @@ fn a_project_is_closed_when_nobody_has_used_it_for_long_or_its_folder_is_gone() 
         let key = project.key.clone();
         hub.reap(None);
         reaped_after(hub, 20 * MINUTE).await;
-        assert!(hub.opened(&key).is_some(), "an agent uses it");
+        assert!(opened(hub, &key).is_some(), "an agent uses it");
         drop(present);
         hub.reap(None);
         reaped_after(hub, 9 * MINUTE).await;
-        assert!(hub.opened(&key).is_some());
+        assert!(opened(hub, &key).is_some());
         reaped_after(hub, 2 * MINUTE).await;
-        assert!(hub.opened(&key).is_none());
+        assert!(opened(hub, &key).is_none());
         project.closing.cancelled().await;
 
         let again = hub.project(key.clone(), 0).await.ok().unwrap();
         std::fs::remove_dir_all(&key.folder).unwrap();
         hub.reap(None);
-        assert!(hub.opened(&key).is_some(), "it is in use");
+        assert!(opened(hub, &key).is_some(), "it is in use");
         drop(again);
         hub.reap(None);
-        assert!(hub.opened(&key).is_none());
+        assert!(opened(hub, &key).is_none());
     });
 }
 
