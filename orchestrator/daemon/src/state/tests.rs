@@ -212,6 +212,7 @@ fn a_project_that_has_changed_is_reopened_once_it_is_given_up_and_closed() {
     daemon.uses("shop", false);
     assert!(daemon.state.close(&key));
     assert_eq!(daemon.effects(), [Effect::Close("shop")]);
+    daemon.state.end_turn(&key);
     assert_eq!(daemon.state.take_turn(&key), None, "it is being closed");
     assert!(!daemon.state.close_all(), "that is waited for");
     daemon.state.end_turn(&key);
