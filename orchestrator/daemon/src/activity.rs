@@ -1,137 +1,80 @@
 //! Since when a user or a thing has been idle. It does not know who or what.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-// The clock of tokio, which tests stop.
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// When something was done last, and what is under way.
-pub struct Activity {
+pub(crate) struct Activity {
     since: Instant,
-    state: watch::Sender<State>,
-}
-
-struct State {
     last: Instant,
     under_way: usize,
 }
 
-/// Something that is under way, as long as this lives.
-pub struct UnderWay(Arc<Activity>);
-
 impl Activity {
     /// Of what begins now.
-    pub fn new() -> Arc<Self> {
-        let since = Instant::now();
-        Arc::new(Self {
-            since,
-            state: watch::Sender::new(State {
-                last: since,
-                under_way: 0,
-            }),
-        })
+    pub(crate) const fn new(now: Instant) -> Self {
+        Self {
+            since: now,
+            last: now,
+            under_way: 0,
+        }
     }
 
     /// Something is being done.
-    pub fn begin(self: &Arc<Self>) -> UnderWay {
-        self.state.send_modify(|state| state.under_way += 1);
-        UnderWay(Arc::clone(self))
+    pub(crate) const fn begin(&mut self) {
+        self.under_way += 1;
+    }
+
+    /// It is done.
+    pub(crate) const fn end(&mut self, now: Instant) {
+        self.under_way -= 1;
+        self.last = now;
     }
 
     /// For how long nothing was done; what is under way is being done.
-    pub fn idle(&self) -> Duration {
-        let state = self.state.borrow();
-        match state.under_way {
-            0 => state.last.elapsed(),
+    pub(crate) fn idle(&self, now: Instant) -> Duration {
+        match self.under_way {
+            0 => now.duration_since(self.last),
             _ => Duration::ZERO,
         }
     }
 
     /// Whether something is under way.
-    pub fn is_under_way(&self) -> bool {
-        self.state.borrow().under_way > 0
+    pub(crate) const fn is_under_way(&self) -> bool {
+        self.under_way > 0
     }
 
     /// How long ago it began.
-    pub fn age(&self) -> Duration {
-        self.since.elapsed()
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.0.state.send_modify(|state| {
-            state.under_way -= 1;
-            state.last = Instant::now();
-        });
-    }
-}
-
-/// How long a daemon has been of no use to anybody.
-pub(crate) struct Disuse {
-    limit: Option<Duration>,
-    used: Instant,
-}
-
-impl Disuse {
-    /// `limit` is after how long it may end; never when `None`.
-    pub(crate) fn new(limit: Option<Duration>) -> Self {
-        Self {
-            limit,
-            used: Instant::now(),
-        }
-    }
-
-    /// Whether it may end, when that is how it is now.
-    pub(crate) fn is_over(&mut self, is_used: bool) -> bool {
-        if is_used {
-            self.used = Instant::now();
-        }
-        self.limit.is_some_and(|limit| self.used.elapsed() >= limit)
+    pub(crate) fn age(&self, now: Instant) -> Duration {
+        now.duration_since(self.since)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::advance;
-
     use super::*;
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    #[tokio::test(start_paused = true)]
-    async fn what_was_done_or_is_under_way_is_not_idle() {
-        let activity = Activity::new();
-        advance(14 * MINUTE).await;
-        assert_eq!(activity.idle(), 14 * MINUTE);
-        let (one, other) = (activity.begin(), activity.begin());
-        advance(20 * MINUTE).await;
-        assert_eq!(activity.idle(), Duration::ZERO, "two are under way");
-        drop(one);
-        advance(MINUTE).await;
-        assert_eq!(activity.idle(), Duration::ZERO, "one is under way");
-        drop(other);
-        assert_eq!(activity.idle(), Duration::ZERO);
-        advance(MINUTE).await;
-        assert_eq!(activity.idle(), MINUTE);
-        assert_eq!(activity.age(), 36 * MINUTE);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_daemon_ends_when_nobody_has_used_it_for_its_time() {
-        let mut disuse = Disuse::new(Some(10 * MINUTE));
-        advance(9 * MINUTE).await;
-        assert!(!disuse.is_over(false));
-        advance(30 * MINUTE).await;
-        assert!(!disuse.is_over(true), "somebody uses it");
-        advance(9 * MINUTE).await;
-        assert!(!disuse.is_over(false));
-        advance(MINUTE).await;
-        assert!(disuse.is_over(false));
-        let mut endless = Disuse::new(None);
-        advance(10_000 * MINUTE).await;
-        assert!(!endless.is_over(false));
+    #[test]
+    fn what_was_done_or_is_under_way_is_not_idle() {
+        let begun = Instant::now();
+        let after = |minutes| begun + minutes * MINUTE;
+        let mut activity = Activity::new(begun);
+        assert_eq!(activity.idle(after(14)), 14 * MINUTE);
+        activity.begin();
+        activity.begin();
+        assert_eq!(
+            activity.idle(after(34)),
+            Duration::ZERO,
+            "two are under way"
+        );
+        activity.end(after(34));
+        assert_eq!(activity.idle(after(35)), Duration::ZERO, "one is under way");
+        activity.end(after(35));
+        assert_eq!(activity.idle(after(35)), Duration::ZERO);
+        assert_eq!(activity.idle(after(36)), MINUTE);
+        assert_eq!(activity.age(after(36)), 36 * MINUTE);
     }
 }

@@ -78,15 +78,9 @@ pub async fn started(project: &ProjectKey, idle: Option<u64>) -> Result<DaemonSt
         "the daemon did not start within {} s",
         limit.as_secs()
     ));
-    for line in log
-        .lines()
-        .rev()
-        .take(5)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-    {
-        error = error.cause(line);
+    let lines: Vec<_> = log.lines().collect();
+    for line in &lines[lines.len().saturating_sub(5)..] {
+        error = error.cause(*line);
     }
     Err(error.hint("`packtrain daemon` in another terminal shows what is wrong"))
 }

@@ -6,7 +6,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use packtrain_terminal::exit::CliError;
-use packtrain_toolsets::tools::ToolsetTools;
 use rmcp::ServiceExt as _;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -87,7 +86,7 @@ async fn converse<S: Answers>(
     };
     match wants {
         Request::Status => grant(&mut writer, state).await,
-        Request::Agents => grant(&mut writer, &hub.agents.news()).await,
+        Request::Agents => grant(&mut writer, &hub.agents()).await,
         Request::EndAgent(id) => {
             let ended = hub.end(&id).await;
             grant(&mut writer, &json!({ "ended": ended })).await
@@ -121,12 +120,10 @@ async fn converse<S: Answers>(
                 let project = hub.project(project, files).await?;
                 // An agent's first list has them all.
                 project.tools().await?;
-                let present = hub.join(Transport::Stdio, Arc::clone(&project));
-                let server = S::connected(&hub, present.agent());
+                let present = hub.join(Transport::Stdio, &project, None);
+                let server = S::connected(&hub, &present.agent);
                 if let Some(name) = toolset {
-                    let equipped = ToolsetTools::new(Arc::clone(&project.toolsets)).equip(&name);
-                    let equipped = equipped.map_err(|error| CliError::misuse(error.to_string()))?;
-                    present.agent().equip(equipped);
+                    present.agent.equip_named(&name)?;
                 }
                 Ok((server, present))
             };
@@ -134,8 +131,9 @@ async fn converse<S: Answers>(
                 Ok(opened) => opened,
                 Err(error) => return refuse(&mut writer, error).await,
             };
-            grant(&mut writer, &json!({ "agent": present.agent().id })).await?;
-            let gone = present.agent().gone.clone();
+            let id = present.agent.id.to_string();
+            grant(&mut writer, &json!({ "agent": id })).await?;
+            let gone = present.agent.gone.clone();
             let (reader, hung_up) = EofReader::new(reader);
             let serving = async {
                 if let Ok(serving) = server.serve_with_ct((reader, writer), gone.clone()).await {
@@ -154,7 +152,7 @@ async fn converse<S: Answers>(
                 () = &mut serving => {}
                 () = given_up => {
                     // What it holds goes back now, whatever is still under way.
-                    present.agent().leave();
+                    present.agent.leave();
                     serving.await;
                 }
             }

@@ -116,12 +116,14 @@ pub(crate) struct Files {
     watch: Option<Watch>,
 }
 
+#[derive(Default)]
 struct Found {
     entries: BTreeMap<PathBuf, Entry>,
     /// What may change or be read without its folder being told: links, files of several names, the
     /// roots, and what is in a folder that came later.
     elsewhere: Vec<PathBuf>,
-    is_whole: bool,
+    /// Whether there was more than is kept of, or may be looked at.
+    is_cut_off: bool,
 }
 
 impl Files {
@@ -133,7 +135,7 @@ impl Files {
         let mut files = Self {
             roots,
             own,
-            found: Found::new(),
+            found: Found::default(),
             watch: Watch::new(),
         };
         files.found = files.look();
@@ -153,14 +155,14 @@ impl Files {
 
     /// What is not as it was; `None` when that cannot be known. Blocks.
     pub(crate) fn differences(&mut self) -> Option<Vec<Difference>> {
-        if !self.found.is_whole {
+        if self.found.is_cut_off {
             return None;
         }
         if self.is_quiet() {
             return Some(Vec::new());
         }
         let now = self.look();
-        if !now.is_whole {
+        if now.is_cut_off {
             return None;
         }
         let differences = self.found.differences(&now);
@@ -181,7 +183,7 @@ impl Files {
                 .collect(),
             folders: HashSet::new(),
             left: Vec::new(),
-            found: Found::new(),
+            found: Found::default(),
             watch: self.watch.as_mut(),
         };
         for root in &self.roots {
@@ -192,14 +194,6 @@ impl Files {
 }
 
 impl Found {
-    fn new() -> Self {
-        Self {
-            entries: BTreeMap::new(),
-            elsewhere: Vec::new(),
-            is_whole: true,
-        }
-    }
-
     fn differences(&self, now: &Self) -> Vec<Difference> {
         let mut differences = Vec::new();
         for (path, was) in &self.entries {
@@ -214,15 +208,14 @@ impl Found {
                 });
             }
         }
-        let new = now.entries.iter();
-        let is_new =
-            |path: &PathBuf, is: &Entry| !is.is_folder() && !self.entries.contains_key(path);
-        for (path, is) in new.filter(|(path, is)| is_new(path, is)) {
-            differences.push(Difference {
-                path: path.clone(),
-                at: is.changed_at,
-                is_new: true,
-            });
+        for (path, is) in &now.entries {
+            if !is.is_folder() && !self.entries.contains_key(path) {
+                differences.push(Difference {
+                    path: path.clone(),
+                    at: is.changed_at,
+                    is_new: true,
+                });
+            }
         }
         differences
     }
@@ -279,23 +272,20 @@ impl Stamp {
         let Some(about) = about else {
             return Self::default();
         };
-        let which = Self {
+        let mut stamp = Self {
             device: about.dev(),
             inode: about.ino(),
             mode: about.mode(),
             is_folder: about.is_dir(),
             ..Self::default()
         };
-        match about.is_dir() {
-            // What is in it tells.
-            true => which,
-            false => Self {
-                length: about.len(),
-                modified: (about.mtime(), about.mtime_nsec()),
-                changed: (about.ctime(), about.ctime_nsec()),
-                ..which
-            },
+        // Of a folder, what is in it tells.
+        if !stamp.is_folder {
+            stamp.length = about.len();
+            stamp.modified = (about.mtime(), about.mtime_nsec());
+            stamp.changed = (about.ctime(), about.ctime_nsec());
         }
+        stamp
     }
 }
 
@@ -341,7 +331,7 @@ impl Looking<'_> {
     fn root(&mut self, root: &Path) {
         // Without a given folder it is the whole computer.
         if root.parent().is_none() {
-            self.found.is_whole = false;
+            self.found.is_cut_off = true;
             return;
         }
         self.found.elsewhere.push(root.to_owned());
@@ -358,7 +348,7 @@ impl Looking<'_> {
             return;
         };
         for entry in entries.filter_map(Result::ok) {
-            if !self.found.is_whole {
+            if self.found.is_cut_off {
                 return;
             }
             let path = entry.path();
@@ -387,7 +377,7 @@ impl Looking<'_> {
 
     fn take_down(&mut self, path: PathBuf, about: Option<Metadata>) {
         if self.found.entries.len() >= MAX_ENTRIES {
-            self.found.is_whole = false;
+            self.found.is_cut_off = true;
             return;
         }
         let watch = self.watch.as_ref();

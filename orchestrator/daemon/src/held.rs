@@ -22,12 +22,12 @@ use packtrain_workplace::disk::Disk;
 use parking_lot::Mutex;
 use tokio::sync::{RwLock, oneshot, watch};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
-use self::session::{End, NewRun, RecordingStore, driven_by};
+pub(crate) use self::session::End;
+use self::session::{NewRun, RecordingStore, driven_by};
 use super::activity::Activity;
-use super::agents::{Acquiring, Agent};
+use super::agents::Agent;
+use super::hub;
 use super::toolbox::Toolbox;
 
 /// How long an agent may keep a device.
@@ -59,28 +59,35 @@ pub struct HeldDevice {
     session: Arc<RwLock<Option<RunByHand>>>,
     /// What it was taken with.
     tools: (Arc<Toolbox>, SharedRegistry),
-    /// How it ends; the first word counts.
+    /// How it ends; the first word counts. Its receiver goes when the device is free for others and the
+    /// journal is whole.
     done: watch::Sender<Option<End>>,
-    /// Cancelled when it is let go of, whatever is under way.
-    closing: CancellationToken,
-    closed: CancellationToken,
     /// Why the journal is not whole, when it is not.
     unwritten: Arc<OnceLock<String>>,
-    seen: Mutex<RecentViews>,
+    recent: Mutex<Recent>,
     /// Who has it carries out several actions, which no other's come between.
     turn: tokio::sync::Mutex<()>,
-    activity: Arc<Activity>,
     /// How long it may be kept without doing anything with it.
     idle_timeout: Duration,
 }
 
-#[derive(Default)]
-struct RecentViews {
+/// What was done with it and seen on it lately.
+struct Recent {
+    activity: Activity,
     next: u64,
     readings: VecDeque<(u64, String)>,
     /// The reading that was returned last, as a whole.
     told: Option<u64>,
     pictures: VecDeque<(u64, Arc<Vec<u8>>)>,
+}
+
+/// A call that is under way.
+struct UnderWay<'a>(&'a HeldDevice);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.recent.lock().activity.end(Instant::now());
+    }
 }
 
 impl HeldDevice {
@@ -93,7 +100,6 @@ impl HeldDevice {
         agent: &Arc<Agent>,
         devices: &[DeviceId],
         wait: Duration,
-        work: &TaskTracker,
         on_wait: impl Fn(&DeviceId, &WaitReason) + Sync,
     ) -> Result<Arc<Self>, (DeviceId, NotHeld)> {
         let leasing = devices.iter().map(async |device| {
@@ -115,24 +121,24 @@ impl HeldDevice {
         // The others are not waited for any more.
         drop(leasing);
         let device = lease.device().id.clone();
-        let begun = Self::begin(agent, lease, &agent.title(), work).await;
+        let begun = Self::begin(agent, lease, &agent.title()).await;
         let held = begun.map_err(|error| (device, NotHeld::Refused(sentence(&error))))?;
-        agent.give(Arc::clone(&held));
+        agent.give(&held);
         Ok(held)
     }
 
     /// The lease, and that the agent is about to have the device.
-    async fn lease<'a>(
-        agent: &'a Arc<Agent>,
+    async fn lease(
+        agent: &Arc<Agent>,
         device: &DeviceId,
         wait: Duration,
         on_wait: &(impl Fn(&DeviceId, &WaitReason) + Sync),
-    ) -> Result<(Lease, Acquiring<'a>), NotHeld> {
+    ) -> Result<(Lease, hub::UnderWay), NotHeld> {
         let holder = agent.title();
         let acquiring = agent.acquires(device);
         let giving_up = agent.gone.child_token();
         let mut is_own = false;
-        let leasing = agent.project.fleet().lease_with(
+        let leasing = agent.project.fleet.lease_with(
             device,
             &holder,
             Instant::now() + wait,
@@ -148,8 +154,7 @@ impl HeldDevice {
                 }
             },
         );
-        let leased = leasing.await;
-        let leased = leased.map(|lease| (lease, acquiring));
+        let leased = leasing.await.map(|lease| (lease, acquiring));
         leased.map_err(|error| match error {
             LeaseError::Cancelled if is_own => NotHeld::Own,
             LeaseError::TimedOut { reason, .. } => NotHeld::Busy(reason),
@@ -157,32 +162,23 @@ impl HeldDevice {
         })
     }
 
-    async fn begin(
-        agent: &Arc<Agent>,
-        lease: Lease,
-        holder: &str,
-        work: &TaskTracker,
-    ) -> Result<Arc<Self>, CliError> {
+    async fn begin(agent: &Arc<Agent>, lease: Lease, holder: &str) -> Result<Arc<Self>, CliError> {
         let project = &agent.project;
         let device = lease.device().clone();
         let trail = driven_by(holder)?;
         let target = project.targets.of(None);
         let root = project.config.run.output_dir.clone();
-        let made = tokio::task::spawn_blocking(move || NewRun::create(&root))
-            .await
-            .unwrap_or_else(|error| Err(CliError::infrastructure(error.to_string())))?;
         let NewRun {
             run,
             writer,
             unkept,
-        } = made;
+        } = tokio::task::spawn_blocking(move || NewRun::create(&root))
+            .await
+            .unwrap_or_else(|error| Err(CliError::infrastructure(error.to_string())))?;
         let folder = writer.folder().to_owned();
+        let (caller, working_directory) = (project.agent.clone(), project.key.folder.clone());
         let (here, toolbox) = project
-            .here(
-                project.agent.clone(),
-                project.key.folder.clone(),
-                Some(folder),
-            )
+            .here(caller, working_directory, Some(folder))
             .await?;
         let tools = (Arc::clone(&toolbox), here.registry.clone());
         let order = SessionOrder {
@@ -207,41 +203,33 @@ impl HeldDevice {
         unkept.keep();
         let session = Arc::new(RwLock::new(None));
         let (done, mut is_done) = watch::channel(None);
-        let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
         let (ready, is_ready) = oneshot::channel();
         let (slot, failure) = (Arc::clone(&session), Arc::clone(&unwritten));
-        let (over, ended) = (closing.clone(), closed.clone());
         // The caller may go away meanwhile: it is begun, and it is ended.
-        work.spawn(async move {
-            let _ended = ended.drop_guard();
+        agent.hub.spawn(async move {
             // The tools stay as long as what calls them.
             let _toolbox = toolbox;
             let version = super::wire::VERSION.to_owned();
-            let begun = RunByHand::begin(&order, lease, &here, journal, version).await;
-            let begun = match begun {
+            match RunByHand::begin(&order, lease, &here, journal, version).await {
+                Err(outcome) => drop(ready.send(Err(outcome))),
                 Ok(run) => {
                     *slot.write().await = Some(run);
-                    Ok(())
-                }
-                Err(outcome) => Err(outcome),
-            };
-            let is_begun = begun.is_ok();
-            let _ = ready.send(begun);
-            if is_begun {
-                let called_off = match is_done.wait_for(Option::is_some).await.as_deref() {
-                    Ok(Some(End::Over)) => None,
-                    Ok(Some(End::Abandoned) | None) | Err(_) => Some(CancelCause::Interrupt),
-                };
-                // Calls under way end, and so they let go of the session.
-                over.cancel();
-                if let Some(run) = slot.write().await.take() {
-                    run.end(called_off).await;
+                    let _ = ready.send(Ok(()));
+                    let called_off = match is_done.wait_for(Option::is_some).await.as_deref() {
+                        Ok(Some(End::Over)) => None,
+                        Ok(Some(End::Abandoned) | None) | Err(_) => Some(CancelCause::Interrupt),
+                    };
+                    // Calls under way end, too, and so they let go of the session.
+                    if let Some(run) = slot.write().await.take() {
+                        run.end(called_off).await;
+                    }
                 }
             }
             if let Some(why) = thread.finish().await.failure {
                 // The first counts.
                 let _ = failure.set(why);
             }
+            drop(is_done);
         });
         match is_ready.await {
             Ok(Ok(())) => {}
@@ -258,12 +246,15 @@ impl HeldDevice {
             session,
             tools,
             done,
-            closing,
-            closed,
             unwritten,
-            seen: Mutex::default(),
+            recent: Mutex::new(Recent {
+                activity: Activity::new(Instant::now()),
+                next: 0,
+                readings: VecDeque::new(),
+                told: None,
+                pictures: VecDeque::new(),
+            }),
             turn: tokio::sync::Mutex::default(),
-            activity: Activity::new(),
             idle_timeout: project.config.devices.idle_timeout.get(),
         }))
     }
@@ -276,7 +267,9 @@ impl HeldDevice {
 
     /// Makes one call on the device; `None` when it was let go of meanwhile.
     pub async fn call(&self, call: &ToolCall, limit: Duration) -> Option<Result<Answer, Outcome>> {
-        let _under_way = self.activity.begin();
+        self.recent.lock().activity.begin();
+        let _under_way = UnderWay(self);
+        let mut is_done = self.done.subscribe();
         let calling = async {
             let session = self.session.read().await;
             let session = session.as_ref()?;
@@ -289,7 +282,8 @@ impl HeldDevice {
         };
         tokio::select! {
             answer = calling => answer,
-            () = self.closing.cancelled() => None,
+            // It has its sender itself.
+            _ = is_done.wait_for(Option::is_some) => None,
         }
     }
 
@@ -299,29 +293,22 @@ impl HeldDevice {
     }
 
     /// Whether nobody does anything with it any more, or it was kept for too long.
-    pub fn is_forgotten(&self) -> bool {
-        let activity = &self.activity;
-        self.is_over() || activity.idle() > self.idle_timeout || activity.age() > MAX_LEASE_DURATION
+    pub(crate) fn is_forgotten(&self, now: Instant) -> bool {
+        let activity = &self.recent.lock().activity;
+        self.is_over()
+            || activity.idle(now) > self.idle_timeout
+            || activity.age(now) > MAX_LEASE_DURATION
     }
 
     /// Gives the device back; what is under way is cancelled.
     pub fn let_go(&self) {
         self.end(End::Over);
-        self.closing.cancel();
     }
 
-    /// Gives the device back because the agent is gone, or has forgotten it.
-    pub fn abandon(&self) {
-        self.end(End::Abandoned);
-        self.closing.cancel();
-    }
-
-    fn end(&self, end: End) {
+    pub(crate) fn end(&self, end: End) {
         self.done.send_if_modified(|done| {
             let is_first = done.is_none();
-            if is_first {
-                *done = Some(end);
-            }
+            done.get_or_insert(end);
             is_first
         });
     }
@@ -338,73 +325,73 @@ impl HeldDevice {
 
     /// Waits until the device is free for others and the journal is whole.
     pub async fn is_closed(&self) {
-        self.closed.cancelled().await;
+        self.done.closed().await;
     }
 
     /// Keeps a reading of the screen; answers its mark, which is that of one that is kept and says the same.
     pub fn keep_reading(&self, text: String) -> u64 {
-        let mut seen = self.seen.lock();
-        let same = seen.readings.iter().position(|(_, kept)| *kept == text);
-        if let Some(again) = same.and_then(|at| seen.readings.remove(at)) {
+        let mut recent = self.recent.lock();
+        let same = recent.readings.iter().position(|(_, kept)| *kept == text);
+        if let Some(again) = same.and_then(|at| recent.readings.remove(at)) {
             // It is the latest, whatever was seen between.
             let mark = again.0;
-            seen.readings.push_back(again);
+            recent.readings.push_back(again);
             return mark;
         }
-        seen.next += 1;
-        let mark = seen.next;
-        seen.readings.push_back((mark, text));
-        if seen.readings.len() > MARKS {
-            seen.readings.pop_front();
+        recent.next += 1;
+        let mark = recent.next;
+        recent.readings.push_back((mark, text));
+        if recent.readings.len() > MARKS {
+            recent.readings.pop_front();
         }
         mark
     }
 
     /// A whole reading was returned.
     pub fn tell(&self, mark: u64) {
-        let mut seen = self.seen.lock();
-        seen.told = Some(mark);
+        let mut recent = self.recent.lock();
+        recent.told = Some(mark);
     }
 
     /// The mark of the reading that was returned last, if it is kept.
     pub fn last_told(&self) -> Option<u64> {
-        let seen = self.seen.lock();
-        let is_kept = |mark: &u64| seen.readings.iter().any(|(kept, _)| kept == mark);
-        seen.told.filter(is_kept)
+        let recent = self.recent.lock();
+        let is_kept = |mark: &u64| recent.readings.iter().any(|(kept, _)| kept == mark);
+        recent.told.filter(is_kept)
     }
 
     /// The reading of that mark, while it is kept.
     pub fn reading(&self, mark: u64) -> Option<String> {
-        let seen = self.seen.lock();
-        let found = seen.readings.iter().find(|(number, _)| *number == mark);
+        let recent = self.recent.lock();
+        let found = recent.readings.iter().find(|(number, _)| *number == mark);
         found.map(|(_, text)| text.clone())
     }
 
     /// Keeps a picture; answers its number.
     pub fn keep_picture(&self, png: Vec<u8>) -> u64 {
-        let mut seen = self.seen.lock();
-        seen.next += 1;
-        let number = seen.next;
-        seen.pictures.push_back((number, Arc::new(png)));
-        if seen.pictures.len() > PICTURES {
-            seen.pictures.pop_front();
+        let mut recent = self.recent.lock();
+        recent.next += 1;
+        let number = recent.next;
+        recent.pictures.push_back((number, Arc::new(png)));
+        if recent.pictures.len() > PICTURES {
+            recent.pictures.pop_front();
         }
         number
     }
 
     /// The pictures that are kept, by number.
     pub fn pictures(&self) -> Vec<(u64, Arc<Vec<u8>>)> {
-        let seen = self.seen.lock();
-        seen.pictures.iter().cloned().collect()
+        let recent = self.recent.lock();
+        recent.pictures.iter().cloned().collect()
     }
 }
 
 /// An error in one line.
 fn sentence(error: &CliError) -> String {
     let told = &error.explanation;
-    let causes = [told.message.clone()]
+    let mistakes = told.diagnostics.iter().map(ToString::to_string);
+    let parts = [told.message.clone()]
         .into_iter()
-        .chain(told.causes.clone())
-        .chain(told.diagnostics.iter().map(ToString::to_string));
-    causes.collect::<Vec<_>>().join(": ")
+        .chain(told.causes.clone());
+    parts.chain(mistakes).collect::<Vec<_>>().join(": ")
 }

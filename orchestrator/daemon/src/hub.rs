@@ -3,130 +3,187 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
 use packtrain_device_actors::SharedDevices;
-use packtrain_door::front::{Sessions, Visitor};
+use packtrain_door::front::Sessions;
 use packtrain_terminal::exit::CliError;
-use packtrain_toolsets::tools::ToolsetTools;
-use parking_lot::Mutex;
-use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
-use super::agents::{Agent, AgentGuard, Agents, Requester, Transport, Update};
+use super::agents::{Agent, Update};
+use super::held::{End, HeldDevice};
 use super::project::{self, Checks, Project, ProjectGuard};
+use super::runs::AgentRun;
+use super::state::{AgentState, Effect, Handles, State};
 use super::wire::{DeviceSummary, ProjectKey};
 
-/// How long a client without a session may be silent.
-const REQUESTER_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 /// The most runs and checks of agents at once: each is a process.
 const RUNS: usize = 64;
 const CHECKS: usize = 2;
 
 /// How soon agents are notified again that the tools have changed.
 const TOOLS_CHANGED_DELAY: Duration = Duration::from_millis(250);
-/// How long a project that nobody uses stays open.
-const PROJECT_IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
-/// How long a client may take to leave after its answer, and how often that is checked.
+/// How long a client may take to leave after its answer.
 const GIVE_UP_TIMEOUT: Duration = Duration::from_millis(500);
-const GIVE_UP_POLL: Duration = Duration::from_millis(10);
-
-/// What there is of one project. Opening or closing it takes the lock.
-#[derive(Default)]
-struct ProjectSlot {
-    open: Option<Open>,
-    /// Cancelled when what it was before is closed.
-    closing: Option<CancellationToken>,
-}
-
-/// A project in one state of its files.
-struct Open {
-    files: u64,
-    project: Arc<Project>,
-    /// Since when it has been unused.
-    unused: Option<Instant>,
-}
 
 /// Where agents reach it over HTTP.
-struct Http {
+pub(crate) struct Http {
     url: String,
-    sessions: Sessions,
+    pub(crate) sessions: Sessions,
 }
 
-/// What shows that an agent has started a run.
-#[derive(Clone, Default)]
-pub(crate) struct Tickets(Arc<Mutex<BTreeSet<String>>>);
+/// What the daemon's state keeps.
+pub(crate) enum Live {}
 
-/// A ticket, good as long as this lives.
-pub(crate) struct Ticket(pub(super) String, Tickets);
+impl Handles for Live {
+    type Agent = Arc<Agent>;
+    type Device = Arc<HeldDevice>;
+    type Run = Arc<AgentRun>;
+    type Project = Arc<Project>;
 
-impl Tickets {
-    /// A new one.
-    pub(crate) fn issue(&self) -> Ticket {
-        let ticket = uuid::Uuid::new_v4().simple().to_string();
-        self.0.lock().insert(ticket.clone());
-        Ticket(ticket, self.clone())
+    fn is_forgotten(device: &Arc<HeldDevice>, now: Instant) -> bool {
+        device.is_forgotten(now)
     }
 
-    /// Whether one is good.
-    pub(crate) fn is_good(&self, ticket: &str) -> bool {
-        self.0.lock().contains(ticket)
+    fn is_over(run: &Arc<AgentRun>) -> bool {
+        run.is_over()
     }
 }
 
-impl Drop for Ticket {
+/// Something that goes on until this is dropped.
+pub struct UnderWay {
+    hub: Arc<Hub>,
+    end: Option<Change>,
+}
+
+type Change = Box<dyn FnOnce(&mut State<Live>) + Send + Sync>;
+
+impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.1.0.lock().remove(&self.0);
+        if let Some(end) = self.end.take() {
+            self.hub.change(end);
+        }
     }
 }
 
-/// Projects, agents, and what goes on.
+/// The daemon's state where everybody reaches it, and what carries out its effects.
 pub struct Hub {
-    /// Those who are there.
-    pub agents: Agents,
-    /// Held for moments only.
-    projects: Mutex<BTreeMap<ProjectKey, Arc<tokio::sync::Mutex<ProjectSlot>>>>,
+    state: watch::Sender<State<Live>>,
     /// The phones of all projects: the holder of one has it before all others.
     phones: SharedDevices,
     arbiter: ArbiterHandle,
     checks: Checks,
-    http: OnceLock<Http>,
-    pub(crate) tickets: Tickets,
+    pub(crate) http: OnceLock<Http>,
     /// Places of agents' runs.
     pub run_places: Arc<Semaphore>,
     /// Places of their checks.
     pub check_places: Semaphore,
-    /// Connections, sessions and runs that go on.
-    pub work: TaskTracker,
     /// Cancelled when it shall end.
     pub ending: CancellationToken,
-    /// Connections that ask for its end.
-    retiring: AtomicUsize,
 }
 
 impl Hub {
     /// A hub whose actors live on these arbiters.
     pub fn new(arbiters: &[ArbiterHandle], ending: CancellationToken, checks: Checks) -> Arc<Self> {
         Arc::new(Self {
-            agents: Agents::default(),
-            projects: Mutex::default(),
+            state: watch::Sender::new(State::new(Instant::now())),
             phones: SharedDevices::new(arbiters),
             arbiter: arbiters[0].clone(),
             checks,
             http: OnceLock::new(),
-            tickets: Tickets::default(),
             run_places: Arc::new(Semaphore::new(RUNS)),
             check_places: Semaphore::new(CHECKS),
-            work: TaskTracker::new(),
             ending,
-            retiring: AtomicUsize::new(0),
         })
+    }
+
+    /// Looks at the state. It is not to be looked at or changed meanwhile.
+    pub(crate) fn read<T>(&self, what: impl FnOnce(&State<Live>) -> T) -> T {
+        what(&self.state.borrow())
+    }
+
+    /// Changes the state, and does what that comes to.
+    pub(crate) fn change<T>(self: &Arc<Self>, how: impl FnOnce(&mut State<Live>) -> T) -> T {
+        let changed = self.attempt(|state| Some(how(state)));
+        changed.expect("what is changed is always said")
+    }
+
+    /// As [`Hub::change`]; nothing has changed when there is no answer and nothing to do.
+    pub(crate) fn attempt<T>(
+        self: &Arc<Self>,
+        how: impl FnOnce(&mut State<Live>) -> Option<T>,
+    ) -> Option<T> {
+        let (mut said, mut effects) = (None, Vec::new());
+        self.state.send_if_modified(|state| {
+            said = how(state);
+            effects = std::mem::take(&mut state.effects);
+            said.is_some() || !effects.is_empty()
+        });
+        effects
+            .into_iter()
+            .for_each(|effect| self.carry_out(effect));
+        said
+    }
+
+    fn carry_out(self: &Arc<Self>, effect: Effect<Live>) {
+        match effect {
+            Effect::Dismiss(agent) => agent.gone.cancel(),
+            Effect::GiveBack(device) => device.end(End::Abandoned),
+            Effect::Close(project) => {
+                let key = project.key.clone();
+                let turn = self.ends(move |state| state.end_turn(&key));
+                self.spawn(async move {
+                    project.close().await;
+                    drop(turn);
+                });
+            }
+        }
+    }
+
+    /// Waits for an answer; it is asked for after every change.
+    async fn until<T>(self: &Arc<Self>, mut how: impl FnMut(&mut State<Live>) -> Option<T>) -> T {
+        let mut changes = self.state.subscribe();
+        loop {
+            if let Some(said) = self.attempt(&mut how) {
+                return said;
+            }
+            // The sender is here.
+            let _ = changes.changed().await;
+        }
+    }
+
+    /// How what has begun ends.
+    pub(crate) fn ends(
+        self: &Arc<Self>,
+        end: impl FnOnce(&mut State<Live>) + Send + Sync + 'static,
+    ) -> UnderWay {
+        UnderWay {
+            hub: Arc::clone(self),
+            end: Some(Box::new(end)),
+        }
+    }
+
+    /// Does what the daemon's end waits for.
+    pub(crate) fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+        self.change(|state| state.work += 1);
+        let working = self.ends(|state| state.work -= 1);
+        tokio::spawn(async move {
+            let _working = working;
+            work.await;
+        });
+    }
+
+    /// What shows that an agent has started a run, and how long it is good.
+    pub(crate) fn ticket(self: &Arc<Self>) -> (String, UnderWay) {
+        let ticket = uuid::Uuid::new_v4().simple().to_string();
+        self.change(|state| state.tickets.insert(ticket.clone()));
+        let ended = ticket.clone();
+        let good = self.ends(move |state| drop(state.tickets.take(&ended)));
+        (ticket, good)
     }
 
     /// A project, opened when nobody has yet. `files` is what its files hold: when that is not what they
@@ -139,117 +196,59 @@ impl Hub {
         key: ProjectKey,
         files: u64,
     ) -> Result<ProjectGuard, CliError> {
-        let place = Arc::clone(self.projects.lock().entry(key.clone()).or_default());
-        let mut place = place.lock().await;
-        let is_old = match &place.open {
-            Some(open) if open.files == files => !is_current(&open.project).await,
-            Some(_) => true,
-            None => false,
-        };
-        if let Some(old) = place.open.as_ref().filter(|_| is_old) {
-            self.is_given_up(&old.project).await?;
-            place.closing = Some(self.end_project(&old.project));
-            place.open = None;
-        }
-        if let Some(closing) = &place.closing {
-            closing.cancelled().await;
-            place.closing = None;
-        }
-        let open = match &mut place.open {
-            Some(open) => open,
-            none => {
-                let opened = Project::open(key, self.checks, &self.phones, self.arbiter.clone());
-                let project = Arc::new(opened.await?);
+        loop {
+            let open = self.until(|state| state.take_turn(&key)).await;
+            let of = key.clone();
+            let _turn = self.ends(move |state| state.end_turn(&of));
+            let Some((were, old)) = open else {
+                let key = key.clone();
+                let opening = Project::open(key, self.checks, &self.phones, self.arbiter.clone());
+                let project = Arc::new(opening.await?);
                 self.look_after(&project);
-                none.insert(Open {
-                    files,
-                    project,
-                    unused: None,
-                })
-            }
-        };
-        open.unused = None;
-        Ok(ProjectGuard::of(Arc::clone(&open.project)))
-    }
-
-    /// Waits until nobody uses a project, for the moment that a client takes to leave after its answer.
-    ///
-    /// # Errors
-    /// When it is still in use.
-    async fn is_given_up(&self, old: &Arc<Project>) -> Result<(), CliError> {
-        let given_up = async {
-            loop {
-                self.agents.forget_requesters(|agent| {
-                    Arc::ptr_eq(&agent.project, old) && agent.may_be_forgotten()
-                });
-                tokio::select! {
-                    () = old.is_given_up() => return,
-                    // What a requester does ends without a word.
-                    () = tokio::time::sleep(GIVE_UP_POLL) => {}
-                }
-            }
-        };
-        let given_up = tokio::time::timeout(GIVE_UP_TIMEOUT, given_up).await;
-        given_up.map_err(|_| self.changed(old))
-    }
-
-    /// Closes a project; waiting for the token waits for that.
-    fn end_project(&self, project: &Arc<Project>) -> CancellationToken {
-        let closed = CancellationToken::new();
-        let (project, told) = (Arc::clone(project), closed.clone());
-        self.work.spawn(async move {
-            project.close().await;
-            told.cancel();
-        });
-        closed
-    }
-
-    /// Closes projects that nobody has used for long, or whose folder is gone.
-    fn reap_projects(&self) {
-        self.projects.lock().retain(|key, place| {
-            let is_wanted = Arc::strong_count(place) > 1;
-            let Ok(mut place) = place.try_lock() else {
-                return true;
+                let (key, now) = (&project.key, Instant::now());
+                self.change(|state| state.opened(key, files, &project, now));
+                return Ok(self.guard(&project));
             };
-            if let Some(open) = &mut place.open {
-                if is_wanted || open.project.is_in_use() {
-                    open.unused = None;
-                    return true;
-                }
-                let unused = open.unused.get_or_insert_with(Instant::now).elapsed();
-                if unused >= PROJECT_IDLE_TIMEOUT || !key.folder.is_dir() {
-                    place.closing = Some(self.end_project(&open.project));
-                    place.open = None;
-                }
-                return true;
+            if were == files && is_current(&old).await {
+                return Ok(self.guard(&old));
             }
-            let is_closing = |closing: &CancellationToken| !closing.is_cancelled();
-            is_wanted || place.closing.as_ref().is_some_and(is_closing)
-        });
+            // A client may take a moment to leave after its answer.
+            let given_up = self.until(|state| {
+                state.forget_requesters(|agent| {
+                    Arc::ptr_eq(&agent.handle.project, &old) && agent.may_be_forgotten()
+                });
+                state.close(&key).then_some(())
+            });
+            if timeout(GIVE_UP_TIMEOUT, given_up).await.is_err() {
+                return Err(self.changed(&old));
+            }
+        }
     }
 
-    /// A project that is open.
-    fn opened(&self, key: &ProjectKey) -> Option<Arc<Project>> {
-        let place = Arc::clone(self.projects.lock().get(key)?);
-        let place = place.try_lock().ok()?;
-        place.open.as_ref().map(|open| Arc::clone(&open.project))
+    /// Keeps a project open.
+    pub(crate) fn guard(self: &Arc<Self>, project: &Arc<Project>) -> ProjectGuard {
+        let (project, key) = (Arc::clone(project), project.key.clone());
+        self.change(|state| state.use_project(&key, true, Instant::now()));
+        let using = self.ends(move |state| state.use_project(&key, false, Instant::now()));
+        ProjectGuard {
+            project,
+            _using: using,
+        }
     }
 
     /// The devices of a project that is open; of others the phones that projects have. With who has
     /// them.
     pub(crate) async fn devices(&self, key: &ProjectKey) -> Vec<DeviceSummary> {
-        match self.opened(key) {
-            Some(project) => project.devices().await,
-            None => {
-                let phones = self.phones.status().await;
-                phones.into_iter().map(project::news).collect()
-            }
-        }
+        let statuses = match self.read(|state| state.open(key)) {
+            Some(project) => project.fleet.status().await,
+            None => self.phones.status().await,
+        };
+        statuses.into_iter().map(project::news).collect()
     }
 
     /// That a project is not what it was, and who holds on to that.
     fn changed(&self, old: &Arc<Project>) -> CliError {
-        let agents = self.agents.of(old);
+        let agents = self.users_of(old);
         let names: Vec<_> = agents.iter().map(|agent| agent.title()).collect();
         let by = match names.is_empty() {
             true => "a run".to_owned(),
@@ -263,34 +262,24 @@ impl Hub {
 
     /// Follows what becomes of a project, until the end.
     fn look_after(self: &Arc<Self>, project: &Arc<Project>) {
-        let (devices, until) = (Arc::clone(project), project.closing.clone());
-        tokio::spawn(async move {
-            tokio::select! {
-                () = devices.follow_devices() => {}
-                () = until.cancelled() => {}
-            }
-        });
+        let (devices, closing) = (Arc::clone(project), project.closing.clone());
+        let following = async move { devices.follow_devices().await };
+        tokio::spawn(closing.clone().run_until_cancelled_owned(following));
         if project.config.mcp_servers.is_empty() {
             return;
         }
-        let (hub, project) = (Arc::downgrade(self), Arc::clone(project));
-        let until = project.closing.clone();
-        tokio::spawn(async move {
+        let (hub, project) = (Arc::clone(self), Arc::clone(project));
+        tokio::spawn(closing.run_until_cancelled_owned(async move {
             let mut known = Arc::default();
             loop {
-                known = tokio::select! {
-                    now = project.tools_changed(&known) => now,
-                    () = until.cancelled() => return,
-                };
-                let Some(hub) = hub.upgrade() else {
-                    return;
-                };
-                hub.agents.tell(&project, &Update::Tools);
-                drop(hub);
+                known = project.tools_changed(&known).await;
+                for agent in hub.users_of(&project) {
+                    agent.tell(Update::Tools);
+                }
                 // Sources that are asked again answer one after another.
                 tokio::time::sleep(TOOLS_CHANGED_DELAY).await;
             }
-        });
+        }));
     }
 
     /// Says where agents reach it over HTTP.
@@ -304,135 +293,57 @@ impl Hub {
         self.http.get().map_or("", |http| http.url.as_str())
     }
 
-    /// Takes in an agent at the other end of a connection.
-    pub fn join(&self, transport: Transport, project: Arc<Project>) -> AgentGuard {
-        self.agents.join(transport, project, None)
-    }
-
-    /// Takes in the agent of a session over HTTP.
-    ///
-    /// # Errors
-    /// When the session has ended, or its toolset is not there any more.
-    pub fn visit(&self, visitor: &Visitor, project: Arc<Project>) -> Result<AgentGuard, CliError> {
-        let id = visitor.session().unwrap_or_default().to_owned();
-        let present = self.agents.join(Transport::Http, project, Some(id));
-        equip(visitor, present.agent())?;
-        Ok(present)
-    }
-
-    /// A session over HTTP has ended.
-    pub(crate) fn left(&self, session: &str) {
-        self.agents.left(session);
-    }
-
-    /// The agent of a client of single requests, when it has a device or a run.
-    ///
-    /// # Errors
-    /// When the endpoint's toolset is not there any more.
-    pub fn busy_requester(
-        &self,
-        visitor: &Visitor,
-        client: &str,
-    ) -> Result<Option<Arc<Agent>>, CliError> {
-        let known = self.agents.known_requester(&requester(visitor, client));
-        let Some(agent) = known.filter(|agent| !agent.has_nothing()) else {
-            return Ok(None);
-        };
-        // Its endpoint's toolset is what it is now.
-        equip(visitor, &agent)?;
-        Ok(Some(agent))
-    }
-
-    /// The agent of a client of single requests.
-    ///
-    /// # Errors
-    /// When there are too many, or the endpoint's toolset is not there any more.
-    pub fn requester(
-        &self,
-        visitor: &Visitor,
-        client: &str,
-        project: Arc<Project>,
-    ) -> Result<Arc<Agent>, CliError> {
-        let who = requester(visitor, client);
-        let agent = self.agents.requester(who, project)?;
-        // Its endpoint's toolset is what it is now. Read without the lock: a slow disk delays no other client.
-        equip(visitor, &agent)?;
-        Ok(agent)
-    }
-
-    /// Ends an agent; whether it was there.
-    pub(crate) async fn end(&self, id: &str) -> bool {
-        let Some(agent) = self.agents.get(id) else {
-            return false;
-        };
-        agent.leave();
-        if let (Some(http), Some(session)) = (self.http.get(), &agent.session) {
-            http.sessions.close(session).await;
-        }
-        self.agents.forget_requesters(|agent| agent.id == id);
-        true
-    }
-
-    /// Lets go of what nobody has used for long.
-    pub(crate) fn reap(&self) {
-        self.reap_projects();
-        self.agents.reap();
-        self.agents.forget_requesters(|agent| {
-            agent.activity.idle() >= REQUESTER_IDLE_TIMEOUT && agent.has_nothing()
-        });
+    /// Lets go of what nobody has used for long; whether nobody has used the daemon for `idle`.
+    pub(crate) fn reap(self: &Arc<Self>, idle: Option<Duration>) -> bool {
+        let mut gone = self.read(State::unused);
+        // A disk may be slow.
+        gone.retain(|key| !key.folder.is_dir());
+        let now = Instant::now();
+        self.change(|state| {
+            state.reap(&gone, now);
+            idle.is_some_and(|idle| state.is_disused(idle, now))
+        })
     }
 
     /// Ends the daemon for one of another build, unless it is in use; by whom.
-    pub(crate) async fn retire(&self) -> Vec<String> {
-        self.retiring.fetch_add(1, Ordering::Relaxed);
-        let mut every = tokio::time::interval(GIVE_UP_POLL);
-        let begun = Instant::now();
-        loop {
-            every.tick().await;
-            self.agents.forget_requesters(Agent::may_be_forgotten);
+    pub(crate) async fn retire(self: &Arc<Self>) -> Vec<String> {
+        self.change(|state| state.retiring += 1);
+        let _asking = self.ends(|state| state.retiring -= 1);
+        let given_up = self.until(|state| {
+            state.forget_requesters(AgentState::may_be_forgotten);
             // Those who ask for its end are connected, too.
-            let asking = self.retiring.load(Ordering::Relaxed);
-            if self.agents.is_empty() && self.work.len() <= asking {
-                self.ending.cancel();
-                return Vec::new();
-            }
-            if begun.elapsed() >= GIVE_UP_TIMEOUT {
-                self.retiring.fetch_sub(1, Ordering::Relaxed);
-                return self.users();
-            }
+            state.is_idle(state.retiring).then_some(())
+        });
+        if timeout(GIVE_UP_TIMEOUT, given_up).await.is_ok() {
+            self.ending.cancel();
+            return Vec::new();
         }
+        self.users()
     }
 
     /// Who uses it, in words.
     pub(crate) fn users(&self) -> Vec<String> {
-        let agents = self.agents.news().into_iter();
-        let names: Vec<_> = agents
-            .map(|it| format!("{} ({})", it.name, it.id))
-            .collect();
+        let agents = self.all(|_| true);
+        let names: Vec<_> = agents.iter().map(|agent| agent.title()).collect();
         match names.is_empty() {
             true => vec!["a run or another command".to_owned()],
             false => names,
         }
     }
 
-    /// Whether nobody uses it.
-    pub fn is_idle(&self) -> bool {
-        self.agents.is_empty() && self.work.is_empty()
+    /// Ends everybody.
+    pub(crate) fn dismiss_all(self: &Arc<Self>) {
+        self.change(|state| state.forget(|_| true));
     }
 
-    /// Ends all projects.
-    pub async fn close(&self) {
-        let places = std::mem::take(&mut *self.projects.lock());
-        let closing = places.into_values().map(async |place| {
-            let place = place.lock().await;
-            if let Some(open) = &place.open {
-                open.project.close().await;
-            }
-            if let Some(closing) = &place.closing {
-                closing.cancelled().await;
-            }
-        });
-        futures::future::join_all(closing).await;
+    /// Waits until connections, sessions and runs have ended.
+    pub(crate) async fn is_done(self: &Arc<Self>) {
+        self.until(|state| (state.work == 0).then_some(())).await;
+    }
+
+    /// Ends all projects, those that are being opened, too.
+    pub(crate) async fn close(self: &Arc<Self>) {
+        self.until(|state| state.close_all().then_some(())).await;
     }
 }
 
@@ -441,26 +352,4 @@ async fn is_current(project: &Arc<Project>) -> bool {
     let project = Arc::clone(project);
     let looking = tokio::task::spawn_blocking(move || project.is_current());
     looking.await.unwrap_or(false)
-}
-
-/// What identifies clients of single requests.
-fn requester(visitor: &Visitor, client: &str) -> Requester {
-    (
-        visitor.principal().as_str().to_owned(),
-        visitor.toolset().map(str::to_owned),
-        client.chars().take(80).collect(),
-    )
-}
-
-/// Equips the toolset of the endpoint that an agent came to.
-fn equip(visitor: &Visitor, agent: &Agent) -> Result<(), CliError> {
-    let Some(name) = visitor.toolset() else {
-        return Ok(());
-    };
-    let tools = ToolsetTools::new(Arc::clone(&agent.project.toolsets));
-    let equipped = tools
-        .equip(name)
-        .map_err(|error| CliError::misuse(error.to_string()))?;
-    agent.equip(equipped);
-    Ok(())
 }

@@ -99,7 +99,7 @@ pub(crate) async fn lend(
         }
     };
     let deadline = Instant::now() + wait;
-    let fleet = project.fleet();
+    let fleet = &project.fleet;
     let leasing = fleet.lease_with(&device, &holder, deadline, &hub.ending, on_wait);
     tokio::pin!(leasing);
     let leased = loop {

@@ -16,14 +16,14 @@ mod runs;
 mod serve;
 mod sessions;
 mod source_writes;
+mod state;
 mod toolbox;
 pub mod wire;
 
-pub use self::activity::UnderWay;
 pub use self::agents::{Agent, AgentGuard, Transport, Update};
 pub use self::build_id::build;
 pub use self::held::{HeldDevice, NotHeld};
-pub use self::hub::Hub;
+pub use self::hub::{Hub, UnderWay};
 pub use self::lent::LentDevice;
 pub use self::place::Place;
 pub use self::project::{Checks, Project};

@@ -157,7 +157,8 @@ impl Place {
 
     /// Takes away what this process has announced.
     pub fn clear_own(&self) {
-        if self.is_own() {
+        let state = self.state();
+        if state.is_some_and(|state| state.pid == std::process::id()) {
             self.clear();
         }
     }
@@ -217,12 +218,6 @@ impl Place {
     /// Whether a daemon has not announced itself yet, or no longer does.
     pub fn is_taken(&self) -> bool {
         self.state().is_none() && matches!(self.lock(), Ok(None))
-    }
-
-    /// Whether what is announced is this process.
-    fn is_own(&self) -> bool {
-        let state = self.state();
-        state.is_some_and(|state| state.pid == std::process::id())
     }
 
     /// The folder.

@@ -20,7 +20,8 @@ use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::files::Files;
-use super::toolbox::{SourceNeeds, Toolbox, own};
+use super::hub::UnderWay;
+use super::toolbox::{Toolbox, own};
 use super::wire::{DeviceSummary, ProjectKey};
 
 /// How long devices may take to let go at the end.
@@ -43,8 +44,10 @@ pub struct Project {
     pub toolsets: Arc<ToolsetStore>,
     /// Agents, with what they may do.
     pub agent: Caller,
-    fleet: Fleet,
-    wiring: Wiring,
+    /// The devices.
+    pub fleet: Fleet,
+    /// What devices are made of.
+    pub wiring: Wiring,
     loaded: Arc<Loaded>,
     checks: Checks,
     /// What it was made of; `None` once that is not what there is. Locked, too, while the tools' files are
@@ -52,49 +55,26 @@ pub struct Project {
     files: Mutex<Option<Files>>,
     /// Told of, too, when its tools are known.
     toolbox: watch::Sender<Arc<Toolbox>>,
-    arbiter: ArbiterHandle,
+    pub(crate) arbiter: ArbiterHandle,
     /// Cancelled when it is closed.
     pub closing: CancellationToken,
-    /// How many use it.
-    users: watch::Sender<usize>,
 }
 
 /// A project that stays open as long as this is kept.
-pub struct ProjectGuard(Arc<Project>);
-
-impl ProjectGuard {
-    pub(crate) fn of(project: Arc<Project>) -> Self {
-        project.users.send_modify(|users| *users += 1);
-        Self(project)
-    }
+pub struct ProjectGuard {
+    pub(crate) project: Arc<Project>,
+    pub(crate) _using: UnderWay,
 }
 
 impl std::ops::Deref for ProjectGuard {
     type Target = Arc<Project>;
 
     fn deref(&self) -> &Arc<Project> {
-        &self.0
-    }
-}
-
-impl Drop for ProjectGuard {
-    fn drop(&mut self) {
-        self.0.users.send_modify(|users| *users -= 1);
+        &self.project
     }
 }
 
 impl Project {
-    /// Whether it is in use.
-    pub(crate) fn is_in_use(&self) -> bool {
-        *self.users.borrow() > 0
-    }
-
-    /// Waits until nobody uses it.
-    pub(crate) async fn is_given_up(&self) {
-        // It has its sender itself.
-        let _ = self.users.subscribe().wait_for(|users| *users == 0).await;
-    }
-
     /// Reads the configuration and looks for devices; nothing is connected. Phones that were found are
     /// shared with other projects.
     ///
@@ -151,7 +131,6 @@ impl Project {
             wiring,
             arbiter,
             closing: CancellationToken::new(),
-            users: watch::Sender::default(),
         })
     }
 
@@ -173,16 +152,6 @@ impl Project {
         is_current
     }
 
-    /// The devices.
-    pub const fn fleet(&self) -> &Fleet {
-        &self.fleet
-    }
-
-    /// What devices are made of.
-    pub const fn wiring(&self) -> &Wiring {
-        &self.wiring
-    }
-
     /// The tools as the project's files define them now.
     ///
     /// # Errors
@@ -192,16 +161,15 @@ impl Project {
         let (loaded, folder) = (Arc::clone(&self.loaded), self.key.folder.clone());
         let known = self.known_toolbox();
         let looking = tokio::task::spawn_blocking(move || {
-            (!known.is_current()).then(|| {
-                let made = Toolbox::read(&loaded, &folder);
-                made.inspect(|(made, _)| made.inherit(&known))
-            })
+            (!known.is_current()).then(|| Toolbox::read(&loaded, &folder))
         });
         let made = looking.await.map_err(|error| {
             CliError::infrastructure("the project's tools cannot be read").because(&error)
         })?;
         if let Some(made) = made {
             let (made, toolsets) = made?;
+            // Only now, for who asked may have gone meanwhile, and what was made with it.
+            made.inherit(&self.known_toolbox());
             self.toolsets.redefine(&toolsets);
             // What was there ends with the last session that uses it.
             self.toolbox.send_replace(Arc::new(made));
@@ -236,14 +204,8 @@ impl Project {
     }
 
     async fn all<'a>(&self, toolbox: &'a Toolbox) -> Result<&'a Tools, CliError> {
-        let needs = SourceNeeds {
-            config: &self.config,
-            root: &self.root,
-            fleet: &self.fleet,
-            arbiter: self.arbiter.clone(),
-        };
         let were_known = toolbox.known().is_some();
-        let tools = toolbox.all(needs).await;
+        let tools = toolbox.all(self).await;
         self.toolbox.send_if_modified(|_| !were_known);
         tools
     }
@@ -303,19 +265,13 @@ impl Project {
         loop {
             let registry = toolbox.borrow_and_update().known();
             let changed = async {
-                let Some(mut registry) = registry else {
-                    return std::future::pending().await;
-                };
-                let is_other = |now: &Arc<Registry>| !Arc::ptr_eq(now, known);
-                // One without a holder stays as it is.
-                let now = registry.wait_for(is_other).await;
-                match now.map(|now| Arc::clone(&now)) {
-                    Ok(now) => now,
-                    Err(_) => std::future::pending().await,
-                }
+                let mut registry = registry?;
+                let other = registry.wait_for(|now| !Arc::ptr_eq(now, known)).await;
+                other.ok().map(|now| Arc::clone(&now))
             };
             tokio::select! {
-                now = changed => return now,
+                // One without a holder stays as it is.
+                Some(now) = changed => return now,
                 // The project has its sender.
                 _ = toolbox.changed() => {}
             }

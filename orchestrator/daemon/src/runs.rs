@@ -126,9 +126,9 @@ impl AgentRun {
         agent: &Arc<Agent>,
         started: Started,
     ) -> Result<Arc<Self>, String> {
-        let ticket = hub.tickets.issue();
+        let (ticket, good) = hub.ticket();
         let mut command = ours(&agent.project, "run", &started.paths, &started.words)?;
-        command.env(TICKET, &ticket.0);
+        command.env(TICKET, &ticket);
         let mut program = Program::spawn(command).map_err(|error| error.to_string())?;
         let (Some(stdout), Some(stderr)) = (program.stdout(), program.stderr()) else {
             return Err("its output cannot be read".to_owned());
@@ -141,10 +141,10 @@ impl AgentRun {
             cancel: hub.ending.child_token(),
             folder: OnceLock::new(),
         });
-        agent.started(Arc::clone(&run));
+        agent.started(&run);
         let (of_it, told) = (Arc::clone(&run), Arc::clone(agent));
-        hub.work.spawn(async move {
-            let _kept = (ticket, started.places);
+        hub.spawn(async move {
+            let _kept = (good, started.places);
             let gone = async {
                 if started.is_detached {
                     std::future::pending().await
@@ -183,11 +183,8 @@ impl AgentRun {
     pub async fn check(project: &Project, paths: Vec<PathBuf>) -> Result<Checked, String> {
         let mut command = ours(project, "check", &paths, &[])?;
         command.kill_on_drop(true);
-        let output = tokio::time::timeout(
-            CHECK_TIMEOUT,
-            packtrain_program::output(command, SAID_BYTES as usize),
-        )
-        .await;
+        let output = packtrain_program::output(command, SAID_BYTES as usize);
+        let output = tokio::time::timeout(CHECK_TIMEOUT, output).await;
         let output = output
             .map_err(|_| format!("it took longer than {} s", CHECK_TIMEOUT.as_secs()))?
             .map_err(|error| error.to_string())?;
@@ -203,11 +200,8 @@ impl AgentRun {
         let mut lines = BufReader::new(stdout);
         loop {
             let mut line = Vec::new();
-            let read = (&mut lines)
-                .take(LINE_BYTES)
-                .read_until(b'\n', &mut line)
-                .await;
-            if !matches!(read, Ok(1..)) {
+            let mut limited = (&mut lines).take(LINE_BYTES);
+            if !matches!(limited.read_until(b'\n', &mut line).await, Ok(1..)) {
                 return;
             }
             let Ok(entry) = serde_json::from_slice::<Entry>(&line) else {
@@ -273,9 +267,8 @@ impl AgentRun {
     /// Whether it was asked to stop and did not come to its end.
     pub fn was_cancelled(&self) -> bool {
         let progress = self.progress.borrow();
-        let is_whole = progress
-            .verdict()
-            .is_some_and(|verdict| verdict.cancelled == 0);
+        let verdict = progress.verdict();
+        let is_whole = verdict.is_some_and(|verdict| verdict.cancelled == 0);
         self.cancel.is_cancelled() && progress.is_over && !is_whole
     }
 
@@ -331,9 +324,7 @@ impl AgentRun {
         let progress = self.progress.borrow();
         let mut lines: Vec<String> = Vec::new();
         match (&progress.problem, progress.verdict()) {
-            (Some(problem), _) => {
-                lines.push(format!("finished with errors: {problem}"));
-            }
+            (Some(problem), _) => lines.push(format!("finished with errors: {problem}")),
             (None, Some(verdict)) => lines.push(format!(
                 "finished: {} passed, {} failed, {} errored, {} skipped, {} cancelled",
                 verdict.passed,
@@ -344,12 +335,8 @@ impl AgentRun {
             )),
             (None, None) => lines.push(format!("running: {}", progress.line())),
         }
-        lines.extend(
-            progress
-                .ended
-                .iter()
-                .map(|(what, how)| format!("{what}: {how}")),
-        );
+        let ended = progress.ended.iter();
+        lines.extend(ended.map(|(what, how)| format!("{what}: {how}")));
         let report = self.file("report.html");
         if progress.is_over && report.is_some_and(|path| path.is_file()) {
             lines.push(format!("report: {}/report.html", self.uri()));
@@ -370,10 +357,8 @@ impl Progress {
     fn end(&mut self, code: Option<i32>, said: &str) {
         self.is_over = true;
         self.waits.clear();
-        let meant = self
-            .verdict
-            .as_ref()
-            .map(|verdict| i32::from(verdict.exit.code()));
+        let verdict = self.verdict.as_ref();
+        let meant = verdict.map(|verdict| i32::from(verdict.exit.code()));
         if code.is_none() || code != meant {
             let code = code.map_or_else(|| "a signal".to_owned(), |code| code.to_string());
             self.problem = Some(format!("it ended with {code}: {said}"));
@@ -386,18 +371,15 @@ impl Progress {
             RunEvent::RunStarted { run, sessions, .. } => {
                 self.run = Some(run.to_string());
                 self.planned = sessions.len();
-                true
             }
             RunEvent::SessionStarted {
                 session, device, ..
             } => {
                 self.now = Some(format!("{session} on {}", device.id));
                 self.waits.remove(&device.id.to_string());
-                true
             }
             RunEvent::StepStarted { session, step } => {
                 self.now = Some(format!("{session}: step {step}"));
-                true
             }
             RunEvent::SessionFinished {
                 session, outcome, ..
@@ -408,14 +390,13 @@ impl Progress {
                     None => word(&outcome).to_owned(),
                 };
                 self.ended.push((session.to_string(), how));
-                true
             }
             RunEvent::RunFinished { verdict, .. } => {
                 self.verdict = Some(verdict);
-                true
             }
-            _ => false,
+            _ => return false,
         }
+        true
     }
 }
 

@@ -15,7 +15,6 @@ use tokio::net::UnixListener;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::activity::Disuse;
 use super::agents::Agent;
 use super::build_id::build;
 use super::connection;
@@ -118,21 +117,19 @@ pub async fn serve<S: Answers>(
         ));
     }
     let mut looking = tokio::time::interval(IDLE_POLL);
-    let mut disuse = Disuse::new(options.idle);
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 if let Ok((stream, _)) = accepted {
                     let serving = connection::serve::<S>(stream, Arc::clone(&hub), Arc::clone(&state));
-                    hub.work.spawn(serving);
+                    hub.spawn(serving);
                 } else {
                     // As when too many files are open.
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
             _ = looking.tick() => {
-                hub.reap();
-                if disuse.is_over(!hub.is_idle()) || !place.is_announced() {
+                if hub.reap(options.idle) || !place.is_announced() {
                     break;
                 }
             }
@@ -141,11 +138,10 @@ pub async fn serve<S: Answers>(
     }
     hub.ending.cancel();
     place.clear_own();
-    hub.agents.end_all();
+    hub.dismiss_all();
     serving.close().await;
-    hub.work.close();
     // What does not end in time ends with the devices.
-    let _ = tokio::time::timeout(END_TIMEOUT, hub.work.wait()).await;
+    let _ = tokio::time::timeout(END_TIMEOUT, hub.is_done()).await;
     hub.close().await;
     Ok(Exit::Passed)
 }

@@ -49,7 +49,7 @@ pub(crate) async fn carry_out(
     } = request;
     let caller = match ticket {
         None => Caller::Person,
-        Some(ticket) if hub.tickets.is_good(&ticket) => project.agent.clone(),
+        Some(ticket) if hub.read(|state| state.tickets.contains(&ticket)) => project.agent.clone(),
         Some(_) => {
             let error =
                 CliError::infrastructure("the agent that started this run has disconnected");

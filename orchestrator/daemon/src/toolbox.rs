@@ -5,9 +5,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Loaded};
-use packtrain_device_actors::Fleet;
 use packtrain_terminal::exit::CliError;
 use packtrain_tools::Registry;
 use packtrain_toolsets::catalog::Catalog;
@@ -21,6 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use super::files::Files;
 use super::place::Place;
+use super::project::Project;
 use super::source_writes::SourceWrites;
 
 /// What the names of scripts end with.
@@ -65,14 +64,6 @@ impl MadeOf {
     }
 }
 
-/// What sources are started with.
-pub(crate) struct SourceNeeds<'a> {
-    pub(crate) config: &'a Config,
-    pub(crate) root: &'a Path,
-    pub(crate) fleet: &'a Fleet,
-    pub(crate) arbiter: ArbiterHandle,
-}
-
 impl Toolbox {
     /// Reads what a project's files define, toolsets besides. Call inside a tokio runtime.
     ///
@@ -114,16 +105,16 @@ impl Toolbox {
     ///
     /// # Errors
     /// When two tools share a name, or there is no port for callbacks.
-    pub(crate) async fn all(&self, needs: SourceNeeds<'_>) -> Result<&Tools, CliError> {
+    pub(crate) async fn all(&self, project: &Project) -> Result<&Tools, CliError> {
         let starting = self.tools.get_or_try_init(async || {
-            let statuses = needs.fleet.status().await;
+            let statuses = project.fleet.status().await;
             let purpose = SourceStartOptions {
                 devices: statuses.into_iter().map(|status| status.info).collect(),
-                arbiter: Some(needs.arbiter),
-                ..SourceStartOptions::of("daemon", needs.root)
+                arbiter: Some(project.arbiter.clone()),
+                ..SourceStartOptions::of("daemon", &project.root)
             };
             let _starting = self.starting.token();
-            let started = Tools::start(needs.config, self.registry.clone(), Some(purpose)).await;
+            let started = Tools::start(&project.config, self.registry.clone(), Some(purpose)).await;
             if started.as_ref().is_ok_and(|tools| !tools.has_sources()) {
                 return started;
             }

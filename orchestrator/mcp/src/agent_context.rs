@@ -126,7 +126,7 @@ impl AgentContext {
         let equipped = self.agent.equipped();
         let replaced = toolset_tools::replaced(name, &arguments).map(str::to_owned);
         if let Some(toolset) = &replaced
-            && let Some(other) = self.hub.agents.equipping(&self.agent, toolset)
+            && let Some(other) = self.hub.equipping(&self.agent, toolset)
         {
             let instead = match toolset_tools::deletes(name) {
                 true => "delete it once they have unequipped it or disconnected",
@@ -143,8 +143,8 @@ impl AgentContext {
         if let Some(toolset) = replaced.as_deref().or(equipped.name())
             && called.has_changed
         {
-            let agents = &self.hub.agents;
-            agents.tell_equipped(self.project(), toolset, &Update::Tools);
+            let hub = &self.hub;
+            hub.tell_equipped(self.project(), toolset, &Update::Tools);
         }
         if let Some(equipped) = called.equip {
             self.agent.equip(equipped);

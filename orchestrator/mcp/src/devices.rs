@@ -57,7 +57,7 @@ impl AgentContext {
                 "why_not": mismatch,
             }));
         }
-        for unusable in self.project().wiring().unusable() {
+        for unusable in self.project().wiring.unusable() {
             let why = unusable.problem.clone();
             let why = why.unwrap_or_else(|| unusable.state.to_string());
             lines.push(format!(
@@ -75,7 +75,7 @@ impl AgentContext {
     fn mismatch(&self, on: &Requirement, device: &DeviceSummary) -> Option<String> {
         let advert = DeviceAdvert {
             info: device.info.clone(),
-            api: self.project().wiring().api_level(&device.info.id),
+            api: self.project().wiring.api_level(&device.info.id),
             labels: std::collections::BTreeMap::new(),
             tools: Vec::new(),
             has: Vec::new(),
@@ -109,10 +109,8 @@ impl AgentContext {
         let waiting = |device: &DeviceId, reason: &packtrain_device_actors::WaitReason| {
             reporter.say(&format!("waiting for {device}: {reason}"));
         };
-        let work = &self.hub.work;
-        let agent = &self.agent;
-        let held =
-            HeldDevice::acquire(agent, &devices, wait.min(MAX_WAIT_TIMEOUT), work, waiting).await;
+        let wait = wait.min(MAX_WAIT_TIMEOUT);
+        let held = HeldDevice::acquire(&self.agent, &devices, wait, waiting).await;
         match held {
             Ok(held) => {
                 let info = &held.device;

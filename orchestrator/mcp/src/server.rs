@@ -78,7 +78,7 @@ impl AgentServer {
         let name = client.map_or_else(String::new, |client| client.name);
         let version = context.protocol_version();
         let agent = self.agent(&name).await?;
-        let asking = agent.activity.begin();
+        let asking = agent.asks();
         agent.introduce(&name, version.as_ref().map(ToString::to_string));
         let is_modern =
             version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
@@ -110,27 +110,18 @@ impl AgentServer {
         };
         if let Some(present) = session.get() {
             // A session goes on with what it began with.
-            return Ok(Arc::clone(present.agent()));
+            return Ok(Arc::clone(&present.agent));
         }
         let refused = |error: packtrain_terminal::exit::CliError| {
             ErrorData::internal_error(error.explanation.message, None)
         };
-        if visitor.session().is_none()
-            && let Some(agent) = hub.busy_requester(visitor, name).map_err(refused)?
-        {
-            // So does a client without one that holds something.
-            return Ok(agent);
-        }
-        let project = hub
-            .project(key.clone(), key.state())
-            .await
-            .map_err(refused)?;
         if visitor.session().is_none() {
-            let project = Arc::clone(&project);
-            return hub.requester(visitor, name, project).map_err(refused);
+            return hub.requester(visitor, name, key).await.map_err(refused);
         }
-        let present = session.get_or_try_init(async || hub.visit(visitor, Arc::clone(&project)));
-        Ok(Arc::clone(present.await.map_err(refused)?.agent()))
+        let project = hub.project(key.clone(), key.state()).await;
+        let project = project.map_err(refused)?;
+        let present = session.get_or_try_init(async || hub.visit(visitor, &project));
+        Ok(Arc::clone(&present.await.map_err(refused)?.agent))
     }
 
     /// Tells a session of what changes, as long as it lives.

@@ -147,7 +147,7 @@ fn ten_thousand_files_are_seen_and_of_too_many_nothing_is_believed() {
     });
     fs::write(looked.path("9999"), "x").unwrap();
     looked.sees(&["9999"]);
-    looked.files[0].found.is_whole = false;
+    looked.files[0].found.is_cut_off = true;
     assert_eq!(looked.files[0].differences(), None);
     let everywhere = Files::take(vec!["/".into()], Vec::new()).differences();
     assert_eq!(everywhere, None);

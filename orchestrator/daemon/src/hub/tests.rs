@@ -1,7 +1,10 @@
 //! What lies unused is let go of, and nothing else. The clock is tokio's, put forward by hand.
 
+use std::collections::BTreeMap;
+
 use actix_rt::{Arbiter, System};
 use packtrain_config::Loaded;
+use packtrain_door::front::Visitor;
 use packtrain_drivers::{DeviceId, Platform};
 use packtrain_model::trail::ToolCall;
 use packtrain_model::yaml::Value;
@@ -9,7 +12,8 @@ use serde_json::json;
 use tokio::time::{advance, pause, resume};
 
 use super::*;
-use crate::HeldDevice;
+use crate::agents::equip;
+use crate::{HeldDevice, Transport};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -28,24 +32,27 @@ fn with_phone(work: impl AsyncFnOnce(&Arc<Hub>, Arc<Project>)) {
         let hub = Hub::new(&arbiters, CancellationToken::new(), Loaded::whole);
         let project = Arc::clone(&hub.project(key, 0).await.ok().unwrap());
         work(&hub, project).await;
-        hub.agents.end_all();
-        hub.work.close();
-        hub.work.wait().await;
+        hub.dismiss_all();
+        hub.is_done().await;
         hub.close().await;
     });
 }
 
 /// So much later, devices are looked after.
-async fn reaped_after(hub: &Hub, time: Duration) {
+async fn reaped_after(hub: &Arc<Hub>, time: Duration) {
     pause();
     advance(time).await;
     resume();
-    hub.reap();
+    hub.reap(None);
 }
 
-async fn takes(hub: &Hub, agent: &Arc<Agent>) -> Arc<HeldDevice> {
+fn opened(hub: &Hub, key: &ProjectKey) -> Option<Arc<Project>> {
+    hub.read(|state| state.open(key))
+}
+
+async fn takes(agent: &Arc<Agent>) -> Arc<HeldDevice> {
     let (device, wait) = (DeviceId::new(Platform::Android, "virtual-1"), MINUTE);
-    let held = HeldDevice::acquire(agent, &[device], wait, &hub.work, |_, _| {}).await;
+    let held = HeldDevice::acquire(agent, &[device], wait, |_, _| {}).await;
     held.ok().unwrap()
 }
 
@@ -56,9 +63,9 @@ fn call(name: &str, arguments: &serde_json::Value) -> ToolCall {
 #[test]
 fn a_lease_ends_when_it_lies_unused_and_not_while_it_is_used() {
     with_phone(async |hub, project| {
-        let present = hub.join(Transport::Stdio, project);
-        let agent = present.agent();
-        let held = takes(hub, agent).await;
+        let present = hub.join(Transport::Stdio, &project, None);
+        let agent = &present.agent;
+        let held = takes(agent).await;
         let is_held = |held: &HeldDevice| agent.held(&held.handle).is_some();
         reaped_after(hub, 14 * MINUTE).await;
         // How it ends does not matter, and devices go by another clock.
@@ -85,9 +92,9 @@ fn a_lease_ends_when_it_lies_unused_and_not_while_it_is_used() {
 #[test]
 fn a_lease_ends_after_a_day_whatever_is_done_with_it() {
     with_phone(async |hub, project| {
-        let present = hub.join(Transport::Stdio, project);
-        let held = takes(hub, present.agent()).await;
-        let is_held = || present.agent().held(&held.handle).is_some();
+        let present = hub.join(Transport::Stdio, &project, None);
+        let held = takes(&present.agent).await;
+        let is_held = || present.agent.held(&held.handle).is_some();
         {
             let wait = call("wait", &json!({ "timeToWaitInSeconds": 84_000 }));
             let waiting = held.call(&wait, 1430 * MINUTE);
@@ -106,41 +113,41 @@ fn a_lease_ends_after_a_day_whatever_is_done_with_it() {
 fn who_has_no_session_is_forgotten_after_a_silence_and_not_while_it_is_answered() {
     with_phone(async |hub, project| {
         let who = ("token".to_owned(), None, "client".to_owned());
-        let agent = hub.agents.requester(who, project).ok().unwrap();
-        let asking = agent.activity.begin();
+        let agent = hub.join_requester(who, &project).ok().unwrap();
+        let asking = agent.asks();
         reaped_after(hub, 60 * MINUTE).await;
-        assert!(!hub.agents.is_empty(), "it is being answered");
+        assert!(!hub.agents().is_empty(), "it is being answered");
         drop(asking);
         reaped_after(hub, 14 * MINUTE).await;
-        assert!(!hub.agents.is_empty(), "it was answered until then");
+        assert!(!hub.agents().is_empty(), "it was answered until then");
         reaped_after(hub, 2 * MINUTE).await;
-        assert!(agent.gone.is_cancelled() && hub.agents.is_empty());
+        assert!(agent.gone.is_cancelled() && hub.agents().is_empty());
     });
 }
 
 #[test]
 fn a_project_is_closed_when_nobody_has_used_it_for_long_or_its_folder_is_gone() {
     with_phone(async |hub, project| {
-        let present = hub.join(Transport::Stdio, Arc::clone(&project));
+        let present = hub.join(Transport::Stdio, &project, None);
         let key = project.key.clone();
-        hub.reap();
+        hub.reap(None);
         reaped_after(hub, 20 * MINUTE).await;
-        assert!(hub.opened(&key).is_some(), "an agent uses it");
+        assert!(opened(hub, &key).is_some(), "an agent uses it");
         drop(present);
-        hub.reap();
+        hub.reap(None);
         reaped_after(hub, 9 * MINUTE).await;
-        assert!(hub.opened(&key).is_some());
+        assert!(opened(hub, &key).is_some());
         reaped_after(hub, 2 * MINUTE).await;
-        assert!(hub.opened(&key).is_none());
+        assert!(opened(hub, &key).is_none());
         project.closing.cancelled().await;
 
         let again = hub.project(key.clone(), 0).await.ok().unwrap();
         std::fs::remove_dir_all(&key.folder).unwrap();
-        hub.reap();
-        assert!(hub.opened(&key).is_some(), "it is in use");
+        hub.reap(None);
+        assert!(opened(hub, &key).is_some(), "it is in use");
         drop(again);
-        hub.reap();
-        assert!(hub.opened(&key).is_none());
+        hub.reap(None);
+        assert!(opened(hub, &key).is_none());
     });
 }
 
@@ -220,12 +227,13 @@ fn one_who_waits_for_the_disk_holds_up_nobody_else() {
         std::thread::scope(|scope| {
             let asking = scope.spawn(|| {
                 let visitor = Visitor::at_endpoint("owner", "slow");
-                hub.requester(&visitor, "client", Arc::clone(&project))
-                    .err()
+                let who = ("owner".to_owned(), None, "client".to_owned());
+                let agent = hub.join_requester(who, &project).ok().unwrap();
+                equip(&visitor, &agent).err()
             });
             assert_eq!(said.next().unwrap(), "opened");
             let (looked, looking) = std::sync::mpsc::channel();
-            scope.spawn(move || looked.send(hub.agents.is_empty()));
+            scope.spawn(move || looked.send(hub.agents().is_empty()));
             let is_held = looking.recv_timeout(Duration::from_secs(20)).is_err();
             disk.kill().unwrap();
             disk.wait().unwrap();
@@ -238,8 +246,8 @@ fn one_who_waits_for_the_disk_holds_up_nobody_else() {
 #[test]
 fn a_device_is_not_taken_from_under_a_call_however_long_that_takes() {
     with_phone(async |hub, project| {
-        let present = hub.join(Transport::Stdio, Arc::clone(&project));
-        let held = takes(hub, present.agent()).await;
+        let present = hub.join(Transport::Stdio, &project, None);
+        let held = takes(&present.agent).await;
         let wait = call("wait", &json!({ "timeToWaitInSeconds": 7200 }));
         let waiting = held.call(&wait, 600 * MINUTE);
         let (device, never) = (
@@ -247,7 +255,7 @@ fn a_device_is_not_taken_from_under_a_call_however_long_that_takes() {
             CancellationToken::new(),
         );
         let day = Instant::now() + 24 * 60 * MINUTE;
-        let other = project.fleet().lease(&device, "other", day, &never);
+        let other = project.fleet.lease(&device, "other", day, &never);
         tokio::pin!(waiting, other);
         assert!(futures::poll!(&mut waiting).is_pending());
         assert!(futures::poll!(&mut other).is_pending());
