@@ -157,6 +157,8 @@ pub async fn an_alert_is_answered_by_consent_or_by_name(phone: &mut impl Phone) 
         assert_eq!(read["buttons"].as_array().unwrap().len(), 2, "{read}");
         let error = phone.err(answer(true, Some("Perhaps"))).await;
         assert!(!error.ends_driver(), "{error:?}");
+        let told = format!("{error} {:?}", error.log());
+        assert!(told.contains("Install now?"), "{told}");
         phone.ok(answer(accept, button)).await;
         assert!(phone.world(|world| world.dialog()).is_none());
         assert_eq!(phone.json(alert.clone()).await, Value::Null);

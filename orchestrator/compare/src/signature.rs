@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::input::Cell;
 use crate::normal::is_actionable;
@@ -36,7 +36,9 @@ static VARIANCES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     .collect()
 });
 
-static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b\d+(?:\.\d+)?\b").ok());
+/// A number, with the word before it that makes it a fact: `status 404` and `status 500` are two.
+static NUMBER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\b((?:status|code):? )?\d+(?:\.\d+)?\b").ok());
 
 /// A message without what differs by nature: the device, the cell's own values, times, numbers.
 pub(crate) fn of(message: &str, cell: &Cell) -> String {
@@ -50,7 +52,11 @@ pub(crate) fn of(message: &str, cell: &Cell) -> String {
     }
     let text = without_variances(text);
     let Some(number) = &*NUMBER else { return text };
-    number.replace_all(&text, "<number>").into_owned()
+    let instead = |found: &Captures<'_>| match found.get(1) {
+        Some(_) => found[0].to_owned(),
+        None => "<number>".to_owned(),
+    };
+    number.replace_all(&text, instead).into_owned()
 }
 
 /// A text without what differs by nature: times, addresses, ids, hosts, points, references.
@@ -148,4 +154,36 @@ fn only_element(line: &str) -> Option<(String, &str)> {
     let is_role = is_actionable(role) || others.contains(&role);
     let (role, space) = if is_role { (role, " ") } else { ("", "") };
     Some((format!("{role}{space}\"{quoted}\""), rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(device: &str) -> Cell {
+        Cell {
+            device: device.to_owned(),
+            ..Cell::default()
+        }
+    }
+
+    #[test]
+    fn what_differs_by_nature_makes_no_two_failures_of_one() {
+        let one = "`pixel-1`: nothing at 127.0.0.1:5037 after 5.0 s, tapped (12, 340), 3 of 9";
+        let other = "`pixel-2`: nothing at localhost:40001 after 5120ms, tapped (8, 2), 4 of 9";
+        let one = of(one, &cell("android/pixel-1"));
+        assert_eq!(one, of(other, &cell("android/pixel-2")));
+        assert!(one.starts_with("`<device>`: nothing at <host> after <time>"));
+    }
+
+    #[test]
+    fn statuses_and_exit_codes_tell_failures_apart() {
+        for (one, other) in [
+            ("status 404", "status 500"),
+            ("exit code 1", "exit code 127"),
+        ] {
+            assert_ne!(of(one, &cell("a")), of(other, &cell("a")));
+            assert_eq!(without_variances(one.to_owned()), one);
+        }
+    }
 }

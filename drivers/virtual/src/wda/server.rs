@@ -170,6 +170,17 @@ async fn work(
             Err(WdaError::new(ErrorKind::UNKNOWN_COMMAND, message))
         }
     };
+    // A selector that this phone does not understand: the kinds are those of a phone.
+    if let Err(error) = &answer
+        && [ErrorKind::INVALID_SELECTOR, ErrorKind::UNKNOWN_ERROR].contains(&error.kind)
+        && ["/element", "/elements"]
+            .iter()
+            .any(|end| path.ends_with(end))
+    {
+        let why = error.message.lines().next().unwrap_or_default();
+        wda.device
+            .note_unhandled(&format!("{method} {}: {why}", without_ids(path)));
+    }
     if wda.is_ending() {
         return Ok(last(respond(200, "Shutting down".into())));
     }

@@ -1,5 +1,5 @@
 //! HTTP as a phone speaks it, which is less than a web server does: a client that needs more must
-//! not get it here either.
+//! not get it here either. One thing it gets: `100 Continue`, which hyper sends to who waits for it.
 
 use packtrain_testing::SHOP;
 use serde_json::{Value, json};
@@ -85,6 +85,8 @@ async fn every_route_is_a_command_and_every_other_path_is_noted() {
         assert_ne!(answer.body["value"]["message"], "", "{route}");
     }
     assert_eq!(bench.phone().device().unhandled(), []);
+    let asked = json!({"using": "predicate string", "value": "label.length == 5"});
+    client.post("/element", asked).await;
     for (method, path) in [
         ("HEAD", "/status"),
         ("PATCH", "/status"),
@@ -107,6 +109,36 @@ async fn every_route_is_a_command_and_every_other_path_is_noted() {
             "POST /session/:session/element/:element/nope"
         ]
     );
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_method_in_small_letters_and_a_whole_address_will_do() {
+    let bench = Bench::new().await;
+    for asked in ["get /wda/locked", "GET http://phone:8100/wda/locked"] {
+        let answer = exchange(&bench, &format!("{asked} HTTP/1.0\r\n\r\n")).await;
+        assert!(answer.contains(" 200 OK\r\n"), "{asked}: {answer}");
+    }
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn what_this_system_cannot_do_is_refused_in_its_words() {
+    let bench = Bench::new().await;
+    let mut client = bench.in_shop().await;
+    for (path, wanted) in [
+        ("/wda/video/start", "requires an iOS 17+ runtime"),
+        ("/wda/voiceOver/enable", "requires an iOS 27+ runtime"),
+        ("/wda/voiceOver/move", "requires an iOS 27+ runtime"),
+        (
+            "/wda/performAccessibilityAudit",
+            "only supported since iOS 17",
+        ),
+    ] {
+        let answer = client.post(path, json!({"direction": "in"})).await;
+        let message = answer.is_error(500, "unknown error");
+        assert!(message.contains(wanted), "{path}: {message}");
+    }
     bench.end().await;
 }
 

@@ -137,6 +137,9 @@ fn a_run_cut_short_is_an_error_in_junit_and_says_so_in_json() {
     assert_eq!(json["state"], "cut_short");
     assert_eq!(json["exit_code"], 2);
     assert_eq!(json["unfinished"], 24);
+    for trail in json["trails"].as_array().unwrap() {
+        assert_eq!(trail["divergences"], serde_json::json!([]));
+    }
 }
 
 #[test]

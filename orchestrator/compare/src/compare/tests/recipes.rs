@@ -123,6 +123,29 @@ fn product(shown: impl Fn(&str, &str, &str) -> Vec<SeenTree>) -> Run {
 }
 
 #[test]
+fn another_order_in_every_cell_of_a_layout_is_that_layout_and_in_one_cell_is_not() {
+    const ORDER: [&str; 4] = [
+        "heading Cart",
+        "list",
+        " listitem Green tea",
+        "button Buy now",
+    ];
+    const MOVED: [&str; 4] = [
+        "button Buy now",
+        "heading Cart",
+        "list",
+        " listitem Green tea",
+    ];
+    let shown = |is_moved: bool| vec![screen(if is_moved { &MOVED } else { &ORDER })];
+    let all = compared(&product(|_, width, _| shown(width == "390")));
+    assert_eq!(told(&all), []);
+    let one = compared(&product(|locale, width, build| {
+        shown((locale, width, build) == ("de-DE", "1280", "new"))
+    }));
+    assert_eq!(told(&one).len(), 1, "{:?}", told(&one));
+}
+
+#[test]
 fn a_value_of_an_axis_is_no_memory_inside_of_words() {
     let page = || vec![screen(&["heading Flight list", "text highlighted"])];
     let mut run = run(&[("colorScheme=light", page()), ("colorScheme=dark", page())]);
