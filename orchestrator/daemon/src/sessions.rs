@@ -106,22 +106,14 @@ async fn send_back<W: AsyncWrite + Unpin + Send>(
             SessionMessage::Event(event, _) => (SessionItem::Event(event), Vec::new()),
             SessionMessage::Waits(reason) => (SessionItem::Waits(reason), Vec::new()),
             SessionMessage::File(artifact, taken) => {
-                let content = artifact.content;
+                let (file, content) = packtrain_wire::File::of(artifact);
                 let placing = tokio::task::spawn_blocking(move || ContentPlace::of(content));
                 let placed = placing.await.ok().flatten();
                 drop(taken);
                 let Some((content, bytes)) = placed else {
                     continue;
                 };
-                let file = packtrain_wire::File {
-                    session: Some(artifact.session),
-                    step: artifact.step,
-                    kind: artifact.kind,
-                    name: artifact.name,
-                    shared: None,
-                    content,
-                };
-                (SessionItem::File(file), bytes)
+                (SessionItem::File(file.with(content)), bytes)
             }
         };
         if sent.is_ok() {

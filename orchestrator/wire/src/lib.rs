@@ -57,6 +57,33 @@ pub struct File<C> {
     pub content: C,
 }
 
+impl File<()> {
+    /// A file of a session, and its content, which has no place yet.
+    pub fn of(artifact: NewArtifact) -> (Self, ArtifactContent) {
+        let file = Self {
+            session: Some(artifact.session),
+            step: artifact.step,
+            kind: artifact.kind,
+            name: artifact.name,
+            shared: None,
+            content: (),
+        };
+        (file, artifact.content)
+    }
+
+    /// The same with where its content is.
+    pub fn with<C>(self, content: C) -> File<C> {
+        File {
+            session: self.session,
+            step: self.step,
+            kind: self.kind,
+            name: self.name,
+            shared: self.shared,
+            content,
+        }
+    }
+}
+
 impl<C> File<C> {
     /// The file of a session, with its content.
     pub fn artifact(self, session: &SessionId, content: ArtifactContent) -> NewArtifact {

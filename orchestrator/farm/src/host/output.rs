@@ -60,7 +60,9 @@ async fn item(link: &Link, device: &DeviceKey, message: SessionMessage) -> Optio
         }
         SessionMessage::File(artifact, _) => {
             let shared = Some(matches!(artifact.content, ArtifactContent::Shared(_)));
-            let content = artifact.content;
+            let (mut file, content) = File::of(artifact);
+            // The stream is that of its session.
+            (file.session, file.shared) = (None, shared);
             let reading = tokio::task::spawn_blocking(move || content.take(FILE_BYTES));
             let stored = match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
                 Ok(content) => {
@@ -70,15 +72,8 @@ async fn item(link: &Link, device: &DeviceKey, message: SessionMessage) -> Optio
                 Err(error) => Err(error),
             };
             Some(match stored {
-                Ok(content) => Item::File(File {
-                    session: None,
-                    step: artifact.step,
-                    kind: artifact.kind,
-                    name: artifact.name,
-                    shared,
-                    content,
-                }),
-                Err(error) => Item::Lost(format!("{}: {error}", artifact.name)),
+                Ok(content) => Item::File(file.with(content)),
+                Err(error) => Item::Lost(format!("{}: {error}", file.name)),
             })
         }
         // Its device is its own from the beginning.
