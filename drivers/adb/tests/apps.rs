@@ -78,15 +78,15 @@ async fn apps_are_listed_with_or_without_the_systems_own(device: &mut Device) {
 async fn nothing_in_an_argument_means_anything_to_the_devices_shell(device: &mut Device) {
     let marker = "/sdcard/Download/was-run";
     for hostile in [
-        format!("; touch {marker}"),
-        format!("$(touch {marker})"),
-        format!("`touch {marker}`"),
-        format!("x\ntouch {marker}\n"),
-        format!("&& touch {marker} #"),
-        format!("| touch {marker}"),
-        format!("' ; touch {marker}; '"),
-        format!("\" ; touch {marker}; \""),
-        format!("\\' ; touch {marker}; \\'"),
+        format!("; echo 1 > {marker}"),
+        format!("$(echo 1 > {marker})"),
+        format!("`echo 1 > {marker}`"),
+        format!("x\necho 1 > {marker}\n"),
+        format!("&& echo 1 > {marker} #"),
+        format!("| echo 1 > {marker}"),
+        format!("' ; echo 1 > {marker}; '"),
+        format!("\" ; echo 1 > {marker}; \""),
+        format!("\\' ; echo 1 > {marker}; \\'"),
         format!("> {marker}"),
     ] {
         device.open_shop().await;
@@ -131,7 +131,7 @@ async fn nothing_in_an_argument_means_anything_to_the_devices_shell(device: &mut
         assert_ne!(found["exit"], 0, "{hostile} was run: {found}");
     }
     // That a shell would have run it is seen when one is asked to.
-    let run = format!("true; touch {marker}");
+    let run = format!("true; echo 1 > {marker}");
     device.json(shell(&["sh", "-c", &run])).await;
     assert_eq!(device.json(shell(&["ls", marker])).await["exit"], 0);
 }
