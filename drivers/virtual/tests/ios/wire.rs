@@ -106,7 +106,8 @@ async fn every_route_is_a_command_and_every_other_path_is_noted() {
             "GET /no pe",
             "HEAD /status",
             "PATCH /status",
-            "POST /session/:session/element/:element/nope"
+            "POST /session/:session/element/:element/nope",
+            "POST /session/:session/element: an element is not key value coding-compliant for the key length"
         ]
     );
     bench.end().await;
