@@ -143,6 +143,7 @@ async fn work(
     if taken {
         state.taken_by_another(&wda.device);
     }
+    let is_fault = told.is_some();
     let answer = match (told, route::find(method, path)) {
         (Some(told), _) => told,
         (None, Some(found)) => {
@@ -172,6 +173,7 @@ async fn work(
     };
     // A selector that this phone does not understand: the kinds are those of a phone.
     if let Err(error) = &answer
+        && !is_fault
         && [ErrorKind::INVALID_SELECTOR, ErrorKind::UNKNOWN_ERROR].contains(&error.kind)
         && ["/element", "/elements"]
             .iter()

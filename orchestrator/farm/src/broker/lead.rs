@@ -56,8 +56,9 @@ struct Leading {
     behind: Vec<Source>,
     /// When to notify runs, if there may be news.
     tell_at: Option<Instant>,
-    /// Messages on their way: while the server is away, sending one waits.
+    /// Notes and answers on their way: while the server is away, sending one waits.
     telling: FuturesUnordered<BoxFuture<'static, ()>>,
+    answering: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
 /// Leads until the key is lost, or it is stopped; says why, in a few words.
@@ -81,6 +82,7 @@ pub(super) async fn lead(
         behind: vec![Source::Alive, Source::Devices, Source::Runs, Source::Leases],
         tell_at: None,
         telling: FuturesUnordered::new(),
+        answering: FuturesUnordered::new(),
     };
     for source in [Source::Alive, Source::Devices, Source::Runs] {
         leading.follow(source);
@@ -124,6 +126,7 @@ pub(super) async fn lead(
             // One round after the other, so that a run's last note is its newest.
             () = at(leading.tell_at), if leading.telling.is_empty() => leading.tell(),
             Some(()) = leading.telling.next() => {}
+            Some(()) = leading.answering.next() => {}
             Some(done) = leading.doing.next() => {
                 let Some(answer) = done? else {
                     return Ok("another broker leads".to_owned());
@@ -137,7 +140,8 @@ pub(super) async fn lead(
                     // Before everything was read there is no answer; the caller tries again.
                     if leading.behind.is_empty() {
                         let answer = request::answer(&leading.state, &asked.payload);
-                        leading.send(vec![(reply.to_string(), answer)]);
+                        let answer = leading.send(vec![(reply.to_string(), answer)]);
+                        leading.answering.push(answer);
                     }
                 }
             }
@@ -218,16 +222,17 @@ impl Leading {
             let note = serde_json::to_vec(&standing).unwrap_or_default();
             (names::place(&standing.run), note)
         });
-        self.send(notes.collect());
+        let notes = self.send(notes.collect());
+        self.telling.push(notes);
     }
 
-    fn send(&self, messages: Vec<(String, Vec<u8>)>) {
+    fn send(&self, messages: Vec<(String, Vec<u8>)>) -> BoxFuture<'static, ()> {
         let link = self.link.clone();
-        self.telling.push(Box::pin(async move {
+        Box::pin(async move {
             for (subject, message) in messages {
                 link.tell(subject, message).await;
             }
-        }));
+        })
     }
 }
 

@@ -61,7 +61,9 @@ impl Runs {
     /// The place of a run. One that could not be opened is opened again: most of what goes wrong passes.
     pub(super) fn place(&mut self, run: &RunId) -> Opened {
         let known = self.open.get(run);
-        if let Some(known) = known.filter(|known| !matches!(known.peek(), Some(Err(_)))) {
+        // Asked, and not only looked at: who waited for it may have gone before it failed.
+        let has_failed = |known: &Opened| matches!(known.clone().now_or_never(), Some(Err(_)));
+        if let Some(known) = known.filter(|known| !has_failed(known)) {
             return known.clone();
         }
         let (opener, id) = (Arc::clone(&self.opener), run.clone());

@@ -213,7 +213,7 @@ impl<'a> Watch<'a> {
     pub(crate) fn unmet(&self, Unmet { what, mut log }: Unmet) -> ToolError {
         let waited = self.end.saturating_duration_since(self.started);
         log.push(match self.looks {
-            1 => "the screen did not change".to_owned(),
+            1 => "read the screen once".to_owned(),
             looks => format!("read the screen {looks} times"),
         });
         ToolError::Failed {
