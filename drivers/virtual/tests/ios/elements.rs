@@ -175,7 +175,7 @@ async fn rows_below_the_screen_are_there_but_not_visible_until_they_are_tapped()
 }
 
 #[tokio::test]
-async fn the_source_comes_as_xml_json_or_description() {
+async fn the_source_comes_as_xml_or_json() {
     let bench = Bench::new().await;
     let mut client = bench.in_shop().await;
     let xml = client.get("/source").await.ok();
@@ -196,9 +196,6 @@ async fn the_source_comes_as_xml_json_or_description() {
         (&json!("Application"), &json!("1"))
     );
     assert_eq!(json["frame"], "{{0, 0}, {393, 852}}");
-    let description = client.get("/source?format=description").await.ok();
-    let description = description.as_str().unwrap();
-    assert!(description.contains("identifier: 'email'"), "{description}");
     let unknown = client.get("/source?format=yaml").await;
     unknown.is_error(400, "invalid argument");
     let outside = client

@@ -70,7 +70,6 @@ impl Handler<'_> {
         let mut without: Vec<String> = excluded.map(str::to_owned).collect();
         let text = match format.as_deref() {
             Some("json") => return Ok(source::json(&self.tree().await?, &without)),
-            Some("description") => source::description(&self.tree().await?),
             Some("xml") | None => {
                 let left_out = OPTIONAL
                     .iter()
@@ -82,7 +81,7 @@ impl Handler<'_> {
             }
             Some(format) => {
                 return Err(WdaError::invalid_argument(format!(
-                    "Unknown source format '{format}'. Only (xml, json, description) source formats are supported."
+                    "Unknown source format '{format}'. Only (xml, json) source formats are supported."
                 )));
             }
         };
