@@ -30,7 +30,8 @@ mod virtual_phones;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::error::ContextKind;
+use clap::{CommandFactory as _, Parser, Subcommand};
 use packtrain_config::{ConfigError, Flags, Loaded, Sources};
 use packtrain_model::Exit;
 
@@ -249,6 +250,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
+            let error = with_what_is_expected(error);
             let _ = error.print();
             return if error.use_stderr() {
                 Exit::Misuse
@@ -267,6 +269,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
             exit
         }
     }
+}
+
+/// The standard library says of what is no number which digit is invalid.
+fn with_what_is_expected(error: clap::Error) -> clap::Error {
+    let source = std::error::Error::source(&error);
+    if !source.is_some_and(|source| source.is::<std::num::ParseIntError>()) {
+        return error;
+    }
+    let [argument, value] = [ContextKind::InvalidArg, ContextKind::InvalidValue]
+        .map(|kind| error.get(kind).map(ToString::to_string).unwrap_or_default());
+    let words = format!(
+        "invalid value '{value}' for '{argument}': expected a whole number\n\n\
+         For more information, try '--help'.\n"
+    );
+    clap::Error::raw(error.kind(), words).with_cmd(&Cli::command())
 }
 
 fn dispatch(cli: Cli) -> Result<Exit, CliError> {

@@ -21,6 +21,30 @@ fn the_bundled_examples_are_without_mistakes() {
 }
 
 #[test]
+fn a_number_that_is_none_is_told_what_was_expected() {
+    let ended = lab().run(&["virtual", "up", "--android", "x"]).expect(3);
+    has(
+        &ended.stderr,
+        &["invalid value 'x' for '--android <N>': expected a whole number"],
+    );
+}
+
+#[test]
+fn a_tool_source_that_does_not_start_is_counted_beside_the_mistakes() {
+    let lab = lab();
+    lab.write(
+        "packtrain.yaml",
+        "mcpServers: [{ name: nobody, command: [packtrain-nonesuch] }]\n",
+    );
+    lab.write("trails/a.trail.yaml", "config: { id: a }\ntrail: []\n");
+    let ended = lab.run(&["check", "--tools"]).expect(2);
+    has(
+        &ended.stderr,
+        &["0 mistakes, 1 warning, 1 tool source not started"],
+    );
+}
+
+#[test]
 fn a_mistake_is_shown_with_path_line_column_caret_and_hint() {
     let lab = lab();
     lab.write(

@@ -68,6 +68,8 @@ pub struct Finding {
     pub verdict: Verdict,
     /// In words, without the command that tells alternatives apart.
     pub words: String,
+    /// Whether its one cell has it only sometimes.
+    pub is_flaky: bool,
     /// The fewest words that are true of all bad cells and of no other; empty where there are none.
     pub place: String,
     /// Alternatives of a tie; parts of a cause otherwise.
@@ -143,7 +145,10 @@ impl Table {
         };
         match &searched.result {
             Outcome::Everywhere => simple(Verdict::Everywhere, words.everywhere()),
-            Outcome::Single => simple(Verdict::Single, words.single()),
+            Outcome::Single => Finding {
+                is_flaky: searched.counts.flaky > 0,
+                ..simple(Verdict::Single, words.single())
+            },
             Outcome::Nothing => simple(Verdict::Unknown, words.unknown()),
             Outcome::Exact(found, chance) => {
                 let explanations = searched.explain(self, found, *chance);
@@ -162,6 +167,7 @@ impl Table {
                     place: words::place(&explanations, is_cover),
                     next: next.and_then(|all| self.next(searched, all)),
                     explanations,
+                    is_flaky: false,
                 }
             }
             Outcome::Mostly(found, chance) => {

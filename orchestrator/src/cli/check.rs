@@ -174,8 +174,12 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
                 (warnings, "warning"),
             ]
             .map(|(number, what)| count(number, what));
+            let failed = match unheard {
+                0 => String::new(),
+                failed => format!(", {} not started", count(failed, "tool source")),
+            };
             render::say(&format!(
-                "{checked} checked ({parts}): {mistakes}, {warnings}"
+                "{checked} checked ({parts}): {mistakes}, {warnings}{failed}"
             ));
         }
         Format::Json => {

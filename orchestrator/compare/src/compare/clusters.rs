@@ -202,9 +202,7 @@ fn cluster(field: &Field<'_>, one: RatedSighting, finding: Finding) -> Cluster {
     let is_single = finding.verdict == Verdict::Single && field.run.cells.len() > 1;
     let words = match place.as_str() {
         place if place.is_empty() || !is_single => finding.words,
-        place if finding.words.contains("not every time") => {
-            format!("Only **{place}**, and not every time.")
-        }
+        place if finding.is_flaky => format!("Only **{place}**, and not every time."),
         place => format!("Only **{place}**."),
     };
     let (next, words) = match (finding.next, occurrences.first()) {
