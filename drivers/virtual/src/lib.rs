@@ -13,7 +13,6 @@ pub mod device;
 pub mod document;
 pub mod faults;
 pub mod fleet;
-pub mod geometry;
 pub mod ios;
 pub mod latency;
 mod listener;
@@ -24,3 +23,5 @@ pub mod shape;
 mod usbmux;
 mod wda;
 pub mod world;
+
+pub use packtrain_canvas::geometry;

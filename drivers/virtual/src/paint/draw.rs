@@ -1,8 +1,9 @@
 //! From a snapshot to a picture: flat boxes, borders and readable text, a colour per role.
 
+use packtrain_canvas::{Align, Canvas, Rgb};
+
 use crate::app::Role;
 use crate::geometry::Rect;
-use crate::paint::canvas::{Align, Canvas, Rgb};
 use crate::world::{Node, NodeRole, Snapshot, Theme, Window, WindowKind};
 
 /// The colours of a theme.

@@ -12,8 +12,10 @@ const SHADES: u8 = 4;
 
 /// How a line of text stands in its box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Align {
+pub enum Align {
+    /// At its left edge.
     Left,
+    /// In its middle.
     Centre,
 }
 
@@ -29,7 +31,7 @@ pub struct Canvas {
 
 impl Canvas {
     /// A picture of one colour.
-    pub(super) fn new(width: u32, height: u32, scale: f64, ground: Rgb) -> Self {
+    pub fn new(width: u32, height: u32, scale: f64, ground: Rgb) -> Self {
         Self {
             width,
             height,
@@ -83,7 +85,7 @@ impl Canvas {
     }
 
     /// Fills a rectangle.
-    pub(super) fn fill(&mut self, rect: &Rect, colour: Rgb) {
+    pub fn fill(&mut self, rect: &Rect, colour: Rgb) {
         let index = self.index_of(colour);
         let (left, top, right, bottom) = self.pixels_of(rect);
         for y in top..bottom {
@@ -93,7 +95,7 @@ impl Canvas {
     }
 
     /// Draws the edge of a rectangle, one dp thick.
-    pub(super) fn frame(&mut self, rect: &Rect, colour: Rgb) {
+    pub fn frame(&mut self, rect: &Rect, colour: Rgb) {
         let t = 1.0_f64.max(1.0 / self.scale);
         let (w, h) = (rect.w, rect.h);
         self.fill(&Rect::new(rect.x, rect.y, w, t), colour);
@@ -103,7 +105,7 @@ impl Canvas {
     }
 
     /// Writes a text of `size` dp into `rect`, in as many lines as fit; what does not is cut off.
-    pub(super) fn text(&mut self, rect: &Rect, text: &str, size: f64, colour: Rgb, align: Align) {
+    pub fn text(&mut self, rect: &Rect, text: &str, size: f64, colour: Rgb, align: Align) {
         let font = Font::of_height(size * self.scale);
         let (advance, line_height) = (font.advance(), font.height());
         let (left, top, right, bottom) = self.pixels_of(rect);
