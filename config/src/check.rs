@@ -230,15 +230,17 @@ fn virtual_phones(simulated: &VirtualSettings) -> Result<(), Violation> {
     Ok(())
 }
 
+/// Whether an address needs no other one to be resolved against.
+pub fn is_absolute_url(url: &str) -> bool {
+    let rest = url
+        .strip_prefix("http://")
+        .or_else(|| url.strip_prefix("https://"));
+    rest.is_some_and(|rest| !rest.is_empty()) || url.starts_with("file://")
+}
+
 fn absolute_url(key: &KeyPath, url: Option<&str>) -> Result<(), Violation> {
-    let fine = |url: &str| {
-        let rest = url
-            .strip_prefix("http://")
-            .or_else(|| url.strip_prefix("https://"));
-        rest.is_some_and(|rest| !rest.is_empty()) || url.starts_with("file://")
-    };
     match url {
-        Some(url) if !fine(url) => Err(Violation::new(
+        Some(url) if !is_absolute_url(url) => Err(Violation::new(
             key.clone(),
             format!("`{url}` is not an absolute URL"),
         )

@@ -23,6 +23,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use check::is_absolute_url;
 pub use environment::environment_variables;
 pub use error::ConfigError;
 pub use find::{Found, PROJECT_FILE, find, user_file};

@@ -56,7 +56,7 @@ use crate::{names, tool_files, wiring};
 )]
 #[command(
     after_help = "Exit codes: 0 passed, 1 failed, 2 infrastructure error (the result is unknown), \
-3 usage error. In a mixed run, 1 takes precedence over 2.\nLogs: PACKTRAIN_LOG=debug, or any filter of Rust's tracing."
+3 usage error. In a mixed run, 1 takes precedence over 2.\nLogs: PACKTRAIN_LOG=debug, or any filter in the syntax of Rust's tracing."
 )]
 struct Cli {
     /// Configuration file [default: packtrain.yaml here or in a folder above]
@@ -106,7 +106,7 @@ enum Command {
     Approve(approve::ApproveArgs),
     /// Check your setup: what is installed, what is missing, and how to get it
     Doctor(doctor::DoctorArgs),
-    /// Share the devices of many computers: a farm
+    /// Share the devices of many computers as a farm
     Farm(Box<farm::FarmArgs>),
     /// Print a JSON schema for editors
     Schema(schema::SchemaArgs),

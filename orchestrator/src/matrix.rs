@@ -164,9 +164,8 @@ pub fn expand(
         let (axis, values) = given_axis(given)?;
         if !named.insert(axis.clone()) {
             let message = format!("`--axis {axis}` is given twice");
-            return Err(
-                CliError::misuse(message).hint("one names all values: `--axis locale=de-DE,en-US`")
-            );
+            return Err(CliError::misuse(message)
+                .hint("give all of its values in one flag: `--axis locale=de-DE,en-US`"));
         }
         let mut values = plain(values);
         match matrix.axes.0.iter_mut().find(|(known, _)| *known == axis) {

@@ -30,6 +30,15 @@ fn a_number_that_is_none_is_told_what_was_expected() {
 }
 
 #[test]
+fn an_address_that_no_device_could_open_is_refused() {
+    let refused = |words: &[&str], why: &str| has(&lab().run(words).expect(3).stderr, &[why]);
+    let relative = ["run", "a.trail.yaml", "--base-url", "/shop"];
+    refused(&relative, "'--base-url <URL>': expected an absolute URL");
+    let phone = ["snapshot", "-d", "virtual:ios", "--url", "http://x"];
+    refused(&phone, "`--url` opens a page in a browser");
+}
+
+#[test]
 fn a_tool_source_that_does_not_start_is_counted_beside_the_mistakes() {
     let lab = lab();
     lab.write(

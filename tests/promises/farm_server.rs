@@ -192,7 +192,7 @@ fn where_there_is_no_farm_each_command_says_so_in_one_line() {
     let nobody = "nats://127.0.0.1:9";
     for command in commands {
         let said = run(&lab, command).expect(3).stderr;
-        let hint = "hint: `packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's\n";
+        let hint = "hint: `packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins an existing one\n";
         assert_eq!(
             said,
             format!("error: no farm is configured for this user\n{hint}")

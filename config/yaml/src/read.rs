@@ -402,7 +402,7 @@ impl<'a> Reader<'a> {
                 at,
                 format!("YAML {what} are not supported: {}", quoted(written)),
             )
-            .hint("a text that begins with this character needs quotes around it".to_owned()),
+            .hint("text that begins with this character needs quotes around it".to_owned()),
         );
     }
 

@@ -15,9 +15,9 @@ pub(super) fn words(kind: &ErrorKind) -> Words {
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabAtBlockScalarStart => Some("indent with spaces; YAML allows no tabs there"),
-        ErrorKind::MappingValueNotAllowed => Some("a text with `: ` in it needs quotes around it"),
+        ErrorKind::MappingValueNotAllowed => Some("text with `: ` in it needs quotes around it"),
         ErrorKind::UnexpectedCharacter { .. } => {
-            Some("a text that begins with this character needs quotes around it")
+            Some("text that begins with this character needs quotes around it")
         }
         ErrorKind::InvalidTrailingSingleQuotedScalar => {
             Some("inside single quotes write '' for a quote")
@@ -42,7 +42,7 @@ pub(super) fn words(kind: &ErrorKind) -> Words {
         _ => None,
     };
     let message = match kind {
-        ErrorKind::MappingValueNotAllowed => "a `:` does not belong here".to_owned(),
+        ErrorKind::MappingValueNotAllowed => "unexpected `:`".to_owned(),
         ErrorKind::ExpectedBlockMappingKey => "expected a key here".to_owned(),
         ErrorKind::ExpectedBlockSequenceEntry => "expected a `-` here".to_owned(),
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {

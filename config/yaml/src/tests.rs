@@ -222,10 +222,7 @@ fn a_second_document_is_refused() {
 fn mistakes_people_make_come_with_advice() {
     assert_eq!(problem("a:\n\tb: c\n").split(':').next(), Some("2"));
     assert!(hint("a:\n\tb: c\n").contains("spaces"));
-    assert_eq!(
-        problem("step: It is: wrong\n"),
-        "1:12: a `:` does not belong here"
-    );
+    assert_eq!(problem("step: It is: wrong\n"), "1:12: unexpected `:`");
     assert!(hint("step: It is: wrong\n").contains("quotes"));
     assert_eq!(problem("a: 'x\nb: c\n"), "1:4: unclosed quotes");
     assert_eq!(

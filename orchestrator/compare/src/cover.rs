@@ -79,7 +79,7 @@ pub enum CoverError {
         axis: String,
     },
     /// An axis that is there twice, or a value of one.
-    #[error("axis `{axis}` is given twice, or has a value twice")]
+    #[error("axis `{axis}` is defined twice, or lists the same value twice")]
     Repeated {
         /// The axis.
         axis: String,

@@ -83,7 +83,7 @@ impl ArtifactContent {
             if !hide.is_empty() {
                 let _ = std::fs::remove_file(&path);
             }
-            return Err(format!("{} bytes are too many to travel", about.len()));
+            return Err(format!("{} bytes are too many to send", about.len()));
         }
         let bytes = std::fs::read(&path);
         // The file as it was written goes in any case.

@@ -347,6 +347,11 @@ impl SessionContext {
         self.scope.lease.execute(command, self.deadline).await
     }
 
+    /// The device's platform.
+    pub fn platform(&self) -> Platform {
+        self.scope.platform()
+    }
+
     /// Lets go of the device and journals what it has said since.
     pub async fn end(self) {
         // What a device could not let go of is not this session's result: it is restarted.

@@ -426,7 +426,7 @@ mod tests {
             r#"{"file":{"step":2,"kind":"screenshot","name":"2.png","shared":false,"content":{"digest":"ab","bytes":3}}},"#,
             r#"{"file":{"step":0,"kind":"screen_tree","name":"trees/ab.json","shared":true,"#,
             r#""content":{"digest":"ab","bytes":600000,"parts":["cd","ef"]}}},"#,
-            r#"{"lost":"video.mp4: 200000000 bytes are too many to travel"},"#,
+            r#"{"lost":"video.mp4: 200000000 bytes are too many to send"},"#,
             r#"{"large":{"digest":"ab","bytes":300000}}]}"#
         );
         let read: Pack = serde_json::from_str(pack).unwrap();

@@ -75,7 +75,7 @@ fn config() -> Value {
             "id": text("Stable name of the trail."),
             "title": text("Title for people; reports show it."),
             "description": text("What the trail is about."),
-            "target": text("The app under test: the name of a target, an app id, or an address."),
+            "target": text("The app under test: the name of a target, an app id, or a URL."),
             "context": text("What agents should know beside the steps."),
             "priority": text("Priority, in any form: P1."),
             "tags": {

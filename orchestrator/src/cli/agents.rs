@@ -15,7 +15,7 @@ pub(crate) struct AgentsArgs {
     #[command(subcommand)]
     command: Option<AgentsCommand>,
 
-    /// How to print them
+    /// Output format
     #[arg(long, global = true, value_enum, default_value_t)]
     format: Format,
 }
@@ -45,7 +45,9 @@ pub(crate) fn run(args: &AgentsArgs, context: &Context) -> Result<Exit, CliError
 
 fn end(id: &str, context: &Context) -> Result<Exit, CliError> {
     let Some(state) = client::running()? else {
-        return Err(CliError::misuse("the daemon is not running"));
+        return Err(CliError::misuse(
+            "no agent is connected: the daemon is not running",
+        ));
     };
     let wants = Request::EndAgent(id.to_owned());
     let asked = client::ask_for(&state.socket, context.project_key(), wants);

@@ -20,7 +20,7 @@ use crate::render;
   packtrain approve --cluster A
   packtrain approve 20261121-0930 --step 3 --cell locale=de-DE --box 1")]
 pub(crate) struct ApproveArgs {
-    /// The run: its id, the start of it, its folder, or `latest`
+    /// The run: its id or the beginning of its id, its folder, or `latest`
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
 

@@ -24,7 +24,7 @@ use crate::{matrix, names, render, runtime, trails};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "An unknown tool is a warning when a tool source is configured, which may have it; \
+    after_help = "An unknown tool is only a warning when a tool source is configured, since that may provide it; \
 --tools starts the sources to find out. Exit code 3 when there are mistakes, 2 when a source that \
 --tools starts does not list its tools."
 )]
@@ -41,11 +41,11 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     strict: bool,
 
-    /// A value that a run gives with --memory; repeatable
+    /// The name of a value that runs set with --memory; repeatable
     #[arg(long, value_name = "NAME", value_parser = name)]
     memory: Vec<String>,
 
-    /// A value that a run gives with --secret; repeatable
+    /// The name of a value that runs set with --secret; repeatable
     #[arg(long, value_name = "NAME", value_parser = name)]
     secret: Vec<String>,
 

@@ -32,7 +32,7 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "BASE", default_value = BASELINES)]
     base: String,
 
-    /// The run: its id, the start of it, its folder, or `latest`
+    /// The run: its id or the beginning of its id, its folder, or `latest`
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
 

@@ -150,7 +150,7 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
     let Some(state) = client::running()? else {
         let words = match Place::of_user()?.is_taken() {
             true => "the daemon is starting or ending",
-            false => "the daemon is not running; `packtrain mcp` starts it",
+            false => "the daemon is not running; `packtrain daemon start` starts it",
         };
         listed::done(format, json!({ "running": false }), words);
         return Ok(Exit::Passed);

@@ -31,7 +31,7 @@ const CONFIG: &str = include_str!("../../../examples/shop/packtrain.yaml");
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Devices, as in `packtrain run` [default: all of the demo]
+    /// Devices, as in `packtrain run` [default: all of the demo's]
     #[arg(short, long, value_delimiter = ',', value_name = "DEVICE")]
     device: Vec<String>,
 

@@ -25,7 +25,7 @@ pub(crate) struct DevicesArgs {
     #[arg(long)]
     watch: bool,
 
-    /// How to print them
+    /// Output format
     #[arg(long, global = true, value_enum, default_value_t)]
     format: Format,
 }

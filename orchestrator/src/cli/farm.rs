@@ -77,7 +77,7 @@ pub(crate) fn run(args: FarmArgs, context: &Context) -> Result<Exit, CliError> {
 /// What somebody writes that a device has to be. Nothing at all is a variable that is not set.
 pub(crate) fn expression(text: &str) -> Result<Requirement, String> {
     if text.trim().is_empty() {
-        return Err("it is empty; `*` is any device".to_owned());
+        return Err("it is empty; `*` matches any device".to_owned());
     }
     Requirement::parse(text).map_err(|error| error.to_string())
 }

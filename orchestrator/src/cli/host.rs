@@ -69,7 +69,7 @@ pub(crate) struct HostArgs {
 /// What a host offers.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Offer {
-    /// Devices, as in `packtrain run` [default: all of this computer]
+    /// Devices, as in `packtrain run` [default: all of this computer's]
     #[arg(
         short = 'd',
         long = "device",
@@ -78,7 +78,7 @@ pub(crate) struct Offer {
     )]
     pub(crate) devices: Vec<String>,
 
-    /// A label of its devices: lab=berlin; repeatable
+    /// A label for its devices: lab=berlin; repeatable
     #[arg(long = "label", value_name = "KIND=WORD", value_parser = label)]
     pub(crate) labels: Vec<(String, String)>,
 

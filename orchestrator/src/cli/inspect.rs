@@ -9,7 +9,7 @@ use packtrain_config::{Config, Flags};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{
     AppCommand, Command, Connector, DeviceInfo, Fault, LaunchMode, NavigateTo, Observation,
-    Snapshot, SnapshotDetail, WebCommand,
+    Platform, Snapshot, SnapshotDetail, WebCommand,
 };
 use packtrain_engine::{
     Here, Journal, NoStore, SessionContext, SessionOptions, SessionOrder, SessionOutput,
@@ -412,6 +412,11 @@ fn told(outcome: Outcome) -> CliError {
 /// Opens an address; relative ones lead to where the app under test is.
 async fn open(session: &SessionContext, url: Option<&String>) -> Result<(), CliError> {
     if let Some(url) = url {
+        if session.platform() != Platform::Web {
+            return Err(CliError::misuse(
+                "`--url` opens a page in a browser; this device is a phone",
+            ));
+        }
         let to = NavigateTo::Url(url.clone());
         command(session, Command::Web(WebCommand::Navigate(to))).await?;
     }

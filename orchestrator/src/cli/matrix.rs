@@ -19,7 +19,7 @@ use crate::render;
   packtrain matrix release
   packtrain matrix --axis locale=de-DE,en-US --axis colorScheme=light,dark")]
 pub(crate) struct MatrixArgs {
-    /// A matrix of packtrain.yaml [default: lists them]
+    /// A matrix of packtrain.yaml [default: list them all]
     name: Option<String>,
 
     /// Vary an axis: locale=de-DE,en-US; repeatable
@@ -63,7 +63,7 @@ fn list(config: &Config, format: Format) -> Result<Exit, CliError> {
         shown.push(json!({ "name": name, "cells": cells, "cover": cover, "axes": axes }));
         rows.push([name.clone(), cells.to_string(), cover, axes.join(", ")]);
     }
-    let none = "no matrices; `matrices` in packtrain.yaml holds them, and --axis makes one: \
+    let none = "no matrices; define some under `matrices` in packtrain.yaml, or with --axis: \
                 packtrain matrix --axis locale=de-DE,en-US";
     let heading = ["MATRIX", "CONFIGURATIONS", "COVER", "AXES"];
     listed::list(format, json!({ "matrices": shown }), none, heading, rows);

@@ -26,7 +26,7 @@ pub(crate) struct ReportArgs {
     #[command(subcommand)]
     command: Option<ReportCommand>,
 
-    /// The run: its id, the start of it, its folder, or `latest`
+    /// The run: its id or the beginning of its id, its folder, or `latest`
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
 

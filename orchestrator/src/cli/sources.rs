@@ -28,7 +28,7 @@ pub(crate) struct SourcesArgs {
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
 
-    /// Keep showing them until the run ends [run: latest unless --run is given]
+    /// Keep showing them until the run ends [default run: latest]
     #[arg(long)]
     watch: bool,
 
@@ -117,7 +117,7 @@ fn read(folder: &Path) -> Result<RunStatus, CliError> {
             folder.display()
         ))
         .because(&error)
-        .hint("`packtrain runs` lists the runs")
+        .hint("the run does not exist, or used no tool sources; `packtrain runs` lists the runs")
     })?;
     serde_json::from_str(&text).or_infrastructure(format_args!("cannot read {}", path.display()))
 }

@@ -25,7 +25,7 @@ pub(crate) struct ToolsetsArgs {
     #[command(subcommand)]
     command: Option<ToolsetsCommand>,
 
-    /// How to print it
+    /// Output format
     #[arg(long, global = true, value_enum, default_value_t)]
     format: Format,
 }

@@ -39,11 +39,11 @@ enum VirtualCommand {
   USBMUXD_SOCKET_ADDRESS=ADDRESS idevice_id -l"
 )]
 struct UpArgs {
-    /// How many Android phones
+    /// How many Android phones [default: as configured, or one of each kind]
     #[arg(long, value_name = "N")]
     android: Option<u32>,
 
-    /// How many iPhones
+    /// How many iPhones [default: as configured, or one of each kind]
     #[arg(long, value_name = "N")]
     ios: Option<u32>,
 

@@ -55,7 +55,7 @@ impl CliError {
     pub fn mistakes(place: &str, diagnostics: Vec<Diagnostic>) -> Self {
         let count = diagnostics.iter().filter(|one| one.is_error()).count();
         let message = match count {
-            1 => format!("a mistake in {place}"),
+            1 => format!("1 mistake in {place}"),
             _ => format!("{count} mistakes in {place}"),
         };
         Self::files(message, diagnostics)

@@ -158,7 +158,7 @@ impl Defined {
                 Diagnostic::warning(&trail.source, span, message).hint(hint)
             }
             None => Diagnostic::error(&trail.source, span, format!("{token} is undefined")).hint(
-                format!("{hint}; `check --memory NAME` says what a run will be given"),
+                format!("{hint}; `check --memory NAME` declares a value that a run will be given"),
             ),
         })
     }

@@ -133,7 +133,7 @@ async fn the_end_of_a_list_ends_the_scrolling_with_a_clear_error(platform: Platf
         .await;
     assert_eq!(
         message,
-        "text with \"Item 99\" did not come in sight, and the screen does not scroll any further"
+        "text with \"Item 99\" did not come into view, and the screen does not scroll any further"
     );
     assert!(
         log.iter().any(|line| line == "scrolled down 4 times"),

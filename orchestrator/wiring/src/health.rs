@@ -78,7 +78,7 @@ pub async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> {
             what: "WebKit",
             needed: false,
             state: State::Missing,
-            remedy: "not supported: no system's package of it can be driven, and Safari's \
+            remedy: "not supported: no packaged build of it can be driven, and Safari's \
                      driver cannot do what a session needs; an iPhone's Safari can be driven as an app"
                 .to_owned(),
         },
@@ -208,7 +208,7 @@ async fn for_android(config: &Config) -> Result<Vec<Finding>, CliError> {
     let (program, server) = match AdbPool::new(options).report().await {
         Ok(Some(report)) => {
             let clash = if report.fights_with_program() {
-                ", but the `adb` program has another version and stops it when used"
+                ", but the `adb` program is a different version and stops this server when used"
             } else {
                 ""
             };
@@ -267,7 +267,7 @@ async fn for_iphones(config: &Config) -> Result<Vec<Finding>, CliError> {
         needed: false,
         state: mux,
         remedy:
-            "for iPhones on USB; Debian, Ubuntu: `sudo apt-get install usbmuxd`, it starts when \
+            "for iPhones on USB; Debian, Ubuntu: `sudo apt-get install usbmuxd`, which starts when \
                  one is plugged in; macOS has it"
                 .to_owned(),
     }];

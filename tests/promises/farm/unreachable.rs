@@ -279,12 +279,12 @@ fn what_is_no_expression_no_token_and_no_farm_is_told_before_anything_is_asked()
         &["run", "t.trail.yaml", "--farm", none, "--on", " "],
     ] {
         let ended = lab.run(words).expect(3);
-        has(&ended.stderr, &["it is empty; `*` is any device"]);
+        has(&ended.stderr, &["it is empty; `*` matches any device"]);
     }
     let ended = lab.run(&["farm", "token"]).expect(3);
     assert!(ended.stderr.contains("no farm in "), "{}", ended.stderr);
     let ended = lab.run(&["farm", "token", "--ttl", "0s"]).expect(3);
-    has(&ended.stderr, &["expected more than 0 and a week at most"]);
+    has(&ended.stderr, &["expected more than 0 and at most a week"]);
 }
 
 #[test]

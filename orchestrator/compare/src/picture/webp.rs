@@ -26,7 +26,7 @@ pub enum WebpError {
         height: u32,
     },
     /// It loses colours: pixels cannot be compared with it.
-    #[error("the WebP is lossy, or moves")]
+    #[error("the WebP is lossy or animated")]
     Lossy,
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct QuarantineArgs {
     #[arg(value_name = "DEVICE")]
     device: DeviceId,
 
-    /// The reason, shown to runs that wait for it
+    /// The reason, shown to runs that wait for the device
     #[arg(long, value_name = "TEXT", default_value = "set by an operator")]
     cause: String,
 

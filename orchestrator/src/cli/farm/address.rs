@@ -132,7 +132,7 @@ fn unknown(roles: &[Role]) -> CliError {
                 .hint("`packtrain farm up` starts it");
         }
         return CliError::misuse("no farm is configured for this user").hint(
-            "`packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's",
+            "`packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins an existing one",
         );
     }
     // The least role that is enough.
@@ -187,7 +187,7 @@ pub(crate) fn checked(server: &str) -> Result<(), CliError> {
     }
     Err(
         CliError::misuse(format!("invalid server address `{server}`"))
-            .hint("expected `nats://host:4222`, or `tls://host:4222` where it is encrypted"),
+            .hint("expected `nats://host:4222`, or `tls://host:4222` if the farm uses encryption"),
     )
 }
 

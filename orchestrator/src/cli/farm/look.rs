@@ -50,7 +50,7 @@ pub(crate) struct LookArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Words: a platform, a classifier, a label, or part of a name: android, phone, lab=berlin, Pixel*
-Attributes: api, os, model, width, height, driver, classifier, host, device, label, tool
+Attributes: platform, classifier, device, host, model, os, api, driver, label, tool, has, width, height
 Operators: = != < <= > >= ~ (a pattern), & (and), | (or), ! (not), parentheses
 
 Examples:

@@ -64,7 +64,7 @@ pub(crate) struct RehearseArgs {
     #[arg(long, default_value = "20ms", value_name = "TIME")]
     step_time: HumanDuration,
 
-    /// How many sessions a second run has, which starts later
+    /// How many sessions a second run has; it starts later
     #[arg(long, default_value_t = 10, value_name = "N")]
     late: u32,
 

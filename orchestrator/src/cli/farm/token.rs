@@ -47,7 +47,7 @@ pub(crate) struct TokenArgs {
 pub(crate) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
     if args.ttl.get() > LONGEST_TTL || args.ttl.get().is_zero() {
         return Err(CliError::misuse(
-            "invalid --ttl: expected more than 0 and a week at most",
+            "invalid --ttl: expected more than 0 and at most a week",
         ));
     }
     let folder = address::folder(args.dir.as_ref())?;

@@ -31,7 +31,7 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Exit, CliError>
     let folders = args.runs.iter().map(|wanted| find_run(&root, wanted));
     let folders = folders.collect::<Result<Vec<_>, _>>().map_err(|error| {
         CliError::misuse(error.to_string()).hint(
-            "name a run by its id, or its folder with a slash in it; `packtrain runs` lists them",
+            "name a run by its id, or by a path to its folder that contains a slash; `packtrain runs` lists them",
         )
     })?;
     let run = new_run();

@@ -32,7 +32,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "TRAIL")]
     trails: Vec<PathBuf>,
 
-    /// Devices: web/desktop, a whole platform (web), or a name; repeat or separate by commas
+    /// Devices: web/desktop, a whole platform (web), or a name; repeatable, or separated by commas
     #[arg(short, long, value_delimiter = ',', value_name = "DEVICE")]
     device: Vec<String>,
 
@@ -59,7 +59,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     retries: Option<u32>,
 
-    /// How long to wait before the first retry; doubles each time: 2s
+    /// How long to wait before the first retry, such as 2s; doubles each time
     #[arg(long, value_name = "TIME")]
     retry_delay: Option<String>,
 
@@ -104,7 +104,7 @@ pub(crate) struct RunArgs {
     target: Option<String>,
 
     /// Base URL: what relative URLs are resolved against
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = absolute_url)]
     base_url: Option<String>,
 
     /// Use this driver instead of the one a trail pins
@@ -143,7 +143,7 @@ pub(crate) struct RunArgs {
     trace: Option<ScreenshotsArg>,
 
     /// Maximum browser contexts at once in a matrix [default: twice the processors, at most 8]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     parallel: Option<u32>,
 
     /// Progress for people (text), or events as lines of JSON on standard output (json)
@@ -347,6 +347,13 @@ fn given_args(
         source: None,
     }));
     Ok(args)
+}
+
+fn absolute_url(text: &str) -> Result<String, String> {
+    if packtrain_config::is_absolute_url(text) {
+        return Ok(text.to_owned());
+    }
+    Err("expected an absolute URL, which starts with http:// or https://".to_owned())
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

@@ -23,7 +23,7 @@ const LARGEST_PATTERN: usize = 1024 * 1024;
 /// Flags that choose among what is planned.
 #[derive(Debug, Args)]
 pub(crate) struct ChoiceArgs {
-    /// Only trails whose name, title, path or a tag matches this regular expression
+    /// Only trails whose name, title, path or any tag matches this regular expression
     #[arg(long, value_name = "REGEX")]
     grep: Option<String>,
 
@@ -69,7 +69,7 @@ impl ChoiceArgs {
                 .size_limit(LARGEST_PATTERN)
                 .build()
                 .or_misuse(format_args!(
-                    "`--grep {pattern}` is not a regular expression"
+                    "invalid regular expression in `--grep {pattern}`"
                 ))
         });
         if part.is_none() && self.times.is_some() {

@@ -142,7 +142,7 @@ impl<'a> Prepared<'a> {
         if plan.sessions.is_empty() {
             let error = CliError::misuse("nothing to run");
             return Err(error.hint(if !request.tags.is_empty() {
-                format!("no trails have the tag {}", request.tags.join(" or "))
+                format!("no trail has the tag {}", request.tags.join(" or "))
             } else if !has_trails {
                 "no trail has steps".to_owned()
             } else {

@@ -166,12 +166,12 @@ fn missing(
         .and_then(|visible_match| visible_match.bounds);
     let what = match bounds {
         Some(bounds) => format!(
-            "only {:.0} % of {} came in sight, not {:.0} %",
+            "only {:.0} % of {} came into view, not {:.0} %",
             visible_share(bounds, snapshot.screen) * 100.0,
             wanted.description(),
             scrolling.share * 100.0
         ),
-        None => format!("{} did not come in sight", wanted.description()),
+        None => format!("{} did not come into view", wanted.description()),
     };
     let mut log = wanted.explain(snapshot);
     let way = way(scrolling.towards);

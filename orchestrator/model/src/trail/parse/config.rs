@@ -194,7 +194,7 @@ impl Reader<'_> {
             "error" => Some(Undefined::Error),
             "literal" => Some(Undefined::Literal),
             _ => {
-                let message = format!("`undefined` cannot be {}", quoted(word));
+                let message = format!("unknown value {} for `undefined`", quoted(word));
                 let hint = did_you_mean(word, ["error", "literal"])
                     .unwrap_or_else(|| "expected one of: error, literal".to_owned());
                 self.refuse(value.span, message, &hint)

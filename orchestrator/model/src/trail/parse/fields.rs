@@ -22,11 +22,11 @@ impl Reader<'_> {
         match &value.node {
             Node::Scalar(scalar) if !value.is_null() => Some(scalar.text.clone()),
             Node::Scalar(_) => {
-                self.mismatch(value, name, "a text", Some("write \"\" for an empty text"))
+                self.mismatch(value, name, "text", Some("write \"\" for empty text"))
             }
             Node::Mapping(_) | Node::Sequence(_) => {
-                let hint = "a text that looks like YAML needs quotes around it";
-                self.mismatch(value, name, "a text", Some(hint))
+                let hint = "text that looks like YAML needs quotes around it";
+                self.mismatch(value, name, "text", Some(hint))
             }
         }
     }
@@ -91,7 +91,7 @@ impl Reader<'_> {
         if !PLATFORMS.contains(&platform)
             && let Some(meant) = closest(platform, PLATFORMS)
         {
-            let message = format!("no known platform is called {}", quoted(platform));
+            let message = format!("unknown platform {}", quoted(platform));
             self.tell(
                 Diagnostic::warning(self.source, entry.key.span, message)
                     .hint(format!("did you mean `{meant}`?")),

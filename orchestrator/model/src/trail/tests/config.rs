@@ -121,7 +121,7 @@ fn keys_of_the_list_form_are_pointed_out() {
 fn a_slip_in_a_platform_is_a_warning() {
     assert_eq!(
         problem("config:\n  devices: {andriod-phone: X}\n"),
-        "2:13: warning: no known platform is called `andriod` | did you mean `android`?"
+        "2:13: warning: unknown platform `andriod` | did you mean `android`?"
     );
     assert_eq!(
         problems("config:\n  devices: {revyl-cloud: X}\n"),

@@ -37,7 +37,7 @@ trail:
         problems(text),
         [
             "2:9: error: expected a list, found text | write it as a list of one: [smoke]",
-            "3:7: error: expected `id` to be a text, found a list | a text that looks like YAML needs quotes around it",
+            "3:7: error: expected `id` to be text, found a list | text that looks like YAML needs quotes around it",
             "4:1: error: unknown key `tral` in a trail | did you mean `trail`?",
             "6:3: error: a trailhead cannot be `verify`: it leads somewhere and asserts nothing | write `step:`, or make it the first step of the trail",
             "9:5: error: a step has either `step` or `verify`, not both | make it two steps",
@@ -154,7 +154,7 @@ fn each_mistake_has_a_message_a_place_and_advice() {
         (
             "trail:\n- step:\n",
             Some(
-                "2:7: error: expected `step` to be a text, found nothing | write \"\" for an empty text",
+                "2:7: error: expected `step` to be text, found nothing | write \"\" for empty text",
             ),
         ),
         (

@@ -30,7 +30,7 @@ pub(super) fn keep(plan: &mut Plan, root: &Path, context: &Context) -> Result<()
     let trails: Vec<_> = plan.trails.iter().map(|trail| &**trail).collect();
     let Some(view) = latest(&trails, root, &here)? else {
         return Err(CliError::misuse("no earlier run has these trails")
-            .cause(format!("searched {}", root.display()))
+            .cause(format!("none of the runs in {} has them", root.display()))
             .hint("run once without --last-failed"));
     };
     let run = view.run.clone();

@@ -33,7 +33,7 @@ tools! { PHONES;
         long_press: bool,
     }
     |arguments, call| {
-        let point = on_screen(call, arguments.x, arguments.y)?;
+        let point = on_screen(call, arguments.x.into(), arguments.y.into()).await?;
         act::touch(call, point, Touch::long(arguments.long_press)).await
     };
 
@@ -96,8 +96,8 @@ tools! { PHONES;
     }
     .internal()
     |arguments, call| {
-        let from = on_screen(call, arguments.start_x, arguments.start_y)?;
-        let to = on_screen(call, arguments.end_x, arguments.end_y)?;
+        let from = on_screen(call, arguments.start_x.into(), arguments.start_y.into()).await?;
+        let to = on_screen(call, arguments.end_x.into(), arguments.end_y.into()).await?;
         let duration = gesture_time(call, "durationMs", arguments.duration_ms)?;
         input(call, InputCommand::Drag { from, to, duration }).await
     };
@@ -154,15 +154,17 @@ fn by_text(text: Option<String>, call: &Call<'_>) -> Result<Option<ElementQuery>
         .transpose()
 }
 
-/// A point that lies on the screen, as far as its size is known.
-pub(super) fn on_screen(call: &Call<'_>, x: i32, y: i32) -> Result<Point, ToolError> {
-    let point = Point::new(f64::from(x), f64::from(y));
-    let known = call.session.screen().size();
-    match known {
-        Some(screen) if !screen.to_rect().contains(point) => Err(ToolError::failed(format!(
-            "{x},{y} lies outside the screen, which is {:.0} by {:.0}",
-            screen.width, screen.height
-        ))),
-        Some(_) | None => Ok(point),
+/// A point that lies on the screen.
+///
+/// # Errors
+/// When it does not, or nobody knows: what is touched beside the screen would pass and do nothing.
+pub(super) async fn on_screen(call: &Call<'_>, x: f64, y: f64) -> Result<Point, ToolError> {
+    let (point, screen) = (Point::new(x, y), screen_size(call).await?);
+    if screen.to_rect().contains(point) {
+        return Ok(point);
     }
+    Err(ToolError::failed(format!(
+        "{x},{y} lies outside the screen, which is {:.0} by {:.0}",
+        screen.width, screen.height
+    )))
 }

@@ -143,8 +143,8 @@ async fn drag_to(arguments: DragTo, call: &Call<'_>) -> Result<Answer, ToolError
         }
     };
     let command = InputCommand::Drag {
-        from: on_screen(call, from.0, from.1)?,
-        to: on_screen(call, to.0, to.1)?,
+        from: on_screen(call, from.0.into(), from.1.into()).await?,
+        to: on_screen(call, to.0.into(), to.1.into()).await?,
         duration,
     };
     let done = input(call, command).await?;

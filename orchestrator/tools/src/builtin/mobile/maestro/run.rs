@@ -10,6 +10,7 @@ use super::command::{
 use super::element::Element;
 use crate::builtin::mobile::app::{launch, open_url};
 use crate::builtin::mobile::expect::{expect_gone, expect_visible};
+use crate::builtin::mobile::gesture::on_screen;
 use crate::builtin::mobile::typing::type_text;
 use crate::builtin::mobile::{app, input, patience};
 use crate::call::Call;
@@ -143,14 +144,16 @@ async fn screen_point(text: &str, call: &Call<'_>) -> Result<Point, ToolError> {
         let number: f64 = text.trim().parse().ok()?;
         (number.is_finite() && number >= 0.0).then_some(number)
     };
-    text.split_once(',')
-        .and_then(|(x, y)| Some(Point::new(number(x)?, number(y)?)))
+    let (x, y) = text
+        .split_once(',')
+        .and_then(|(x, y)| Some((number(x)?, number(y)?)))
         .ok_or_else(|| {
             ToolError::failed(format!(
                 "invalid point {}: expected one like \"50%,20%\" or \"100,200\"",
                 quoted(text)
             ))
-        })
+        })?;
+    on_screen(call, x, y).await
 }
 
 async fn wait_until(wait: &Wait, call: &Call<'_>) -> Result<Answer, ToolError> {
