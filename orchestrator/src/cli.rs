@@ -28,6 +28,7 @@ mod toolsets;
 mod virtual_phones;
 
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseIntError};
 use std::path::PathBuf;
 
 use clap::error::ContextKind;
@@ -271,16 +272,18 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     }
 }
 
-/// The standard library says of what is no number which digit is invalid.
+/// The standard library says of what is no whole number that a digit is invalid, or that there is none.
 fn with_what_is_expected(error: clap::Error) -> clap::Error {
     let source = std::error::Error::source(&error);
-    if !source.is_some_and(|source| source.is::<std::num::ParseIntError>()) {
+    let source = source.and_then(|source| source.downcast_ref::<ParseIntError>());
+    let kind = source.map(ParseIntError::kind);
+    if !matches!(kind, Some(IntErrorKind::InvalidDigit | IntErrorKind::Empty)) {
         return error;
     }
     let [argument, value] = [ContextKind::InvalidArg, ContextKind::InvalidValue]
         .map(|kind| error.get(kind).map(ToString::to_string).unwrap_or_default());
     let words = format!(
-        "invalid value '{value}' for '{argument}': expected a whole number\n\n\
+        "invalid value '{value}' for '{argument}': expected a whole number of 0 or more\n\n\
          For more information, try '--help'.\n"
     );
     clap::Error::raw(error.kind(), words).with_cmd(&Cli::command())

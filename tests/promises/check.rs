@@ -22,11 +22,16 @@ fn the_bundled_examples_are_without_mistakes() {
 
 #[test]
 fn a_number_that_is_none_is_told_what_was_expected() {
-    let ended = lab().run(&["virtual", "up", "--android", "x"]).expect(3);
-    has(
-        &ended.stderr,
-        &["invalid value 'x' for '--android <N>': expected a whole number"],
-    );
+    for (number, why) in [
+        ("x", "expected a whole number of 0 or more"),
+        ("-1", "expected a whole number of 0 or more"),
+        ("99999999999999999999", "number too large"),
+    ] {
+        let given = format!("--android={number}");
+        let ended = lab().run(&["virtual", "up", &given]).expect(3);
+        let told = format!("invalid value '{number}' for '--android <N>': {why}");
+        has(&ended.stderr, &[&told]);
+    }
 }
 
 #[test]

@@ -167,7 +167,7 @@ impl Table {
                     place: words::place(&explanations, is_cover),
                     next: next.and_then(|all| self.next(searched, all)),
                     explanations,
-                    is_flaky: false,
+                    ..Finding::default()
                 }
             }
             Outcome::Mostly(found, chance) => {

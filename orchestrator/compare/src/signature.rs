@@ -37,8 +37,13 @@ static VARIANCES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 });
 
 /// A number, with the word before it that makes it a fact: `status 404` and `status 500` are two.
-static NUMBER: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)\b(?:((?:status|code):? )\d{1,3}|\d+(?:\.\d+)?)\b").ok());
+static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let facts = r"(?:status|(?:close|error|exit|status|with) code):? ";
+    Regex::new(&format!(
+        r"(?i)\b(?:({facts})\d{{1,5}}(?:\.\d+)?|\d+(?:\.\d+)?)\b"
+    ))
+    .ok()
+});
 
 /// A message without what differs by nature: the device, the cell's own values, times, numbers.
 pub(crate) fn of(message: &str, cell: &Cell) -> String {
@@ -181,11 +186,18 @@ mod tests {
         for (one, other) in [
             ("status 404", "status 500"),
             ("exit code 1", "exit code 127"),
+            ("closed with code 1006", "closed with code 1011"),
+            ("error code: 11003", "error code: 11004"),
+            ("status 404.13", "status 404.14"),
         ] {
             assert_ne!(of(one, &cell("a")), of(other, &cell("a")));
             assert_eq!(without_variances(one.to_owned()), one);
         }
-        let typed = ["enter code 482913", "enter code 118204"];
-        assert_eq!(of(typed[0], &cell("a")), of(typed[1], &cell("a")));
+        for typed in [
+            ["enter code 482913", "enter code 118204"],
+            ["code 482", "code 118"],
+        ] {
+            assert_eq!(of(typed[0], &cell("a")), of(typed[1], &cell("a")));
+        }
     }
 }

@@ -98,7 +98,7 @@ async fn converse<S: Answers>(
             let devices = hub.devices(&project).await;
             grant(&mut writer, &DeviceList { devices }).await
         }
-        Request::Devices { open: true } => match hub.project(project, files).await {
+        Request::Devices { open: true } => match opened(&hub, hub.project(project, files)).await {
             Ok(project) => {
                 let devices = project.devices().await;
                 // A client that has its answer no longer uses it.
@@ -107,16 +107,16 @@ async fn converse<S: Answers>(
             }
             Err(error) => refuse(&mut writer, error).await,
         },
-        Request::Session(request) => match hub.project(project, files).await {
+        Request::Session(request) => match opened(&hub, hub.project(project, files)).await {
             Ok(project) => sessions::carry_out(*request, &hub, &project, reader, writer).await,
             Err(error) => refuse(&mut writer, error).await,
         },
-        Request::Device(request) => match hub.project(project, files).await {
+        Request::Device(request) => match opened(&hub, hub.project(project, files)).await {
             Ok(project) => lent::lend(request, &hub, &project, reader, writer).await,
             Err(error) => refuse(&mut writer, error).await,
         },
         Request::Mcp { toolset } => {
-            let opened = async {
+            let joined = async {
                 let project = hub.project(project, files).await?;
                 // An agent's first list has them all.
                 project.tools().await?;
@@ -127,8 +127,8 @@ async fn converse<S: Answers>(
                 }
                 Ok((server, present))
             };
-            let (server, present) = match opened.await {
-                Ok(opened) => opened,
+            let (server, present) = match opened(&hub, joined).await {
+                Ok(joined) => joined,
                 Err(error) => return refuse(&mut writer, error).await,
             };
             let id = present.agent.id.to_string();
@@ -159,6 +159,19 @@ async fn converse<S: Answers>(
             drop(present);
             Ok(())
         }
+    }
+}
+
+/// What a client waits for, unless the daemon ends meanwhile. What has opened right then is refused
+/// too: whom the end dismisses is known by then.
+pub(crate) async fn opened<T>(
+    hub: &Hub,
+    opening: impl Future<Output = Result<T, CliError>>,
+) -> Result<T, CliError> {
+    let opened = hub.ending.run_until_cancelled(opening).await;
+    match opened.filter(|_| !hub.ending.is_cancelled()) {
+        Some(opened) => opened,
+        None => Err(CliError::infrastructure("the daemon was stopped")),
     }
 }
 

@@ -27,6 +27,8 @@ use super::wire::{self, ProjectKey, Request};
 
 /// What may wait to be read.
 const WAITING: usize = 8;
+/// How far ahead a moment may lie.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Who wants which device.
 #[derive(Debug, Serialize, Deserialize)]
@@ -98,7 +100,7 @@ pub(crate) async fn lend(
             let _ = tell.try_send(format!("{device}: {reason}"));
         }
     };
-    let deadline = Instant::now() + wait;
+    let deadline = after(wait);
     let fleet = &project.fleet;
     let leasing = fleet.lease_with(&device, &holder, deadline, &hub.ending, on_wait);
     tokio::pin!(leasing);
@@ -137,6 +139,11 @@ pub(crate) async fn lend(
     }
 }
 
+/// The moment that lies so far ahead; a year at most, for what comes over a socket may be any number.
+fn after(time: Duration) -> Instant {
+    Instant::now() + time.min(LONGEST)
+}
+
 /// The result of a command; `None` when its caller is gone.
 async fn answer(
     lease: &Lease,
@@ -145,7 +152,7 @@ async fn answer(
     orders: &mut mpsc::Receiver<Order>,
 ) -> Option<Result<Observation, DriverError>> {
     tokio::select! {
-        answer = lease.execute(command, Instant::now() + within) => {
+        answer = lease.execute(command, after(within)) => {
             Some(answer.map_err(|error| match error {
                 CommandError::Driver(error) => error,
                 error => DriverError::Lost {

@@ -47,7 +47,7 @@ impl Handler<'_> {
     ///
     /// # Errors
     /// As the command fails.
-    pub(crate) async fn run(mut self) -> Result<Value, WdaError> {
+    pub(crate) async fn run(&mut self) -> Result<Value, WdaError> {
         self.check_session()?;
         self.watch_alerts().await;
         match self.found.command {

@@ -143,7 +143,7 @@ async fn work(
     if taken {
         state.taken_by_another(&wda.device);
     }
-    let is_fault = told.is_some();
+    let mut is_fault = told.is_some();
     let answer = match (told, route::find(method, path)) {
         (Some(told), _) => told,
         (None, Some(found)) => {
@@ -151,14 +151,17 @@ async fn work(
             let state = &mut *state;
             match Arguments::read(query, body) {
                 Ok(arguments) => {
-                    let handler = Handler {
+                    let mut handler = Handler {
                         wda,
                         state,
                         found,
                         arguments,
                         tree_faults: Vec::new(),
                     };
-                    handler.run().await
+                    let answer = handler.run().await;
+                    let fails = |fault: &Fault| matches!(fault, Fault::Fail(_) | Fault::NullRoot);
+                    is_fault = handler.tree_faults.iter().any(fails);
+                    answer
                 }
                 Err(error) => Err(error),
             }

@@ -182,6 +182,18 @@ rules:
 }
 
 #[tokio::test]
+async fn what_a_fault_fails_is_not_told_as_a_request_that_is_lacking() {
+    let rules = "rules: [{ match: { tree: wda }, do: { fail: XCTest broke } }]";
+    let bench = Bench::with(1, rules).await;
+    let mut client = bench.in_shop().await;
+    let asked = json!({"using": "accessibility id", "value": "sign_in"});
+    let answer = client.post("/element", asked).await;
+    assert_eq!(answer.body["value"]["message"], "XCTest broke");
+    assert_eq!(bench.phone().device().unhandled(), []);
+    bench.end().await;
+}
+
+#[tokio::test]
 async fn a_touch_or_a_launch_can_be_in_vain() {
     let rules = "
 rules:
