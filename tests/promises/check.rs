@@ -24,7 +24,7 @@ fn the_bundled_examples_are_without_mistakes() {
 fn a_number_that_is_none_is_told_what_was_expected() {
     for (number, why) in [
         ("x", "expected a whole number of 0 or more"),
-        ("-1", "expected a whole number of 0 or more"),
+        ("-1", "-1 is not in 0..=4294967295"),
         ("99999999999999999999", "number too large"),
     ] {
         let given = format!("--android={number}");

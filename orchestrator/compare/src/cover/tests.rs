@@ -168,7 +168,7 @@ fn mistakes_are_named() {
     let none = message(|request| request.axes.push(axis("d", &[])));
     assert_eq!(none, "axis `d` has no values");
     let twice = message(|request| request.axes.push(axis("b", &["2"])));
-    assert!(twice.contains("`b` is given twice"));
+    assert!(twice.contains("`b` is defined twice"));
     assert_eq!(
         message(|request| request.axes = square(2, 1_100).axes),
         CoverError::TooMany.to_string()

@@ -60,20 +60,21 @@ fn call(name: &str, arguments: &serde_json::Value) -> ToolCall {
     ToolCall::new(name, Value::from(arguments))
 }
 
-#[tokio::test]
-async fn a_daemon_that_ends_waits_for_nothing_that_still_opens() {
-    let hub = Hub::new(&[], CancellationToken::new(), Loaded::whole);
-    let opening = crate::connection::opened::<()>(&hub, std::future::pending());
-    tokio::pin!(opening);
-    assert!(futures::poll!(&mut opening).is_pending());
-    hub.ending.cancel();
-    assert!(opening.await.is_err());
-    // Nor is anybody let in whom the end does not know.
-    assert!(
-        crate::connection::opened(&hub, async { Ok(()) })
-            .await
-            .is_err()
-    );
+#[test]
+fn a_daemon_that_ends_waits_for_nothing_that_still_opens() {
+    use crate::connection::opened;
+
+    System::new().block_on(async {
+        let arbiters = vec![Arbiter::current()];
+        let hub = Hub::new(&arbiters, CancellationToken::new(), Loaded::whole);
+        let opening = opened::<()>(&hub, std::future::pending());
+        tokio::pin!(opening);
+        assert!(futures::poll!(&mut opening).is_pending());
+        hub.ending.cancel();
+        assert!(opening.await.is_err());
+        // Nor is anybody let in whom the end does not know.
+        assert!(opened(&hub, async { Ok(()) }).await.is_err());
+    });
 }
 
 #[test]
