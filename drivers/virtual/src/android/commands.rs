@@ -167,6 +167,7 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("grep", |call| filter::grep(call).boxed()),
     ("id", |call| system::id(call).boxed()),
     ("input", |call| input::run(call).boxed()),
+    ("kill", |call| process::kill(call).boxed()),
     ("log", |call| logcat::log(call).boxed()),
     ("logcat", |call| logcat::run(call).boxed()),
     ("ls", |call| list::ls(call).boxed()),

@@ -39,6 +39,7 @@ impl Line {
         let at = clock_text(self.at, "%m-%d %T.%N");
         let year = clock_text(self.at, "%Y");
         match format {
+            "brief" => format!("{level}/{tag}({pid:5}): {text}"),
             "time" => format!("{at} {level}/{tag}({pid:5}): {text}"),
             "year" => format!("{year}-{at} {pid:5} {pid:5} {level} {tag}: {text}"),
             _ => format!("{at} {pid:5} {pid:5} {level} {tag}: {text}"),

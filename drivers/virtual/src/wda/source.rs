@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 pub(crate) use self::tree::{accessible, json};
-use super::attribute::{Attribute, AttributeValue};
+use super::attribute::{self, Attribute, AttributeValue};
 use super::tree::ElementTree;
 use crate::geometry::Rect;
 
@@ -140,6 +140,39 @@ fn write_attribute(out: &mut String, name: &str, value: &str) {
         }
     }
     out.push('"');
+}
+
+/// The app as XCTest prints it for people.
+pub(crate) fn description(tree: &ElementTree) -> String {
+    let mut out = String::new();
+    for (at, element) in tree.iter().skip(1) {
+        let indent = "  ".repeat(tree.ancestors(at).count());
+        let kind = element.kind.short_name();
+        let key = 0x6000_0000_0000_u64 | (element.key.0 & 0xffff_ffff);
+        let Rect { x, y, w, h } = element.frame;
+        let frame = format!("{{{{{x:.1}, {y:.1}}}, {{{w:.1}, {h:.1}}}}}");
+        let _ = write!(out, "{indent}{kind}, 0x{key:012x}, {frame}");
+        for (name, text) in [
+            ("identifier", Some(element.identifier.clone())),
+            ("label", Some(element.label.clone())),
+            ("placeholderValue", element.placeholder.clone()),
+            ("value", attribute::value(element)),
+        ] {
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                let _ = write!(out, ", {name}: '{text}'");
+            }
+        }
+        let flags = &element.flags;
+        for (on, word) in [
+            (!flags.enabled, ", Disabled"),
+            (flags.selected, ", Selected"),
+            (flags.keyboard_focus, ", Keyboard Focused"),
+        ] {
+            out.push_str(if on { word } else { "" });
+        }
+        out.push('\n');
+    }
+    out
 }
 
 /// A rectangle of whole points as JSON.

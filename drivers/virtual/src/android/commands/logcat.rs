@@ -14,10 +14,10 @@ const CRASHES: &str = "AndroidRuntime";
 /// The levels from the least to the gravest.
 const LEVELS: &str = "VDIWEFS";
 
-const FORMATS: [&str; 3] = ["threadtime", "time", "year"];
+const FORMATS: [&str; 4] = ["brief", "threadtime", "time", "year"];
 
 /// Options with a value. Source: AOSP `logcat.cpp`.
-const WITH_VALUE: &[&str] = &["v", "b", "T"];
+const WITH_VALUE: &[&str] = &["v", "b", "t", "T"];
 
 pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let options = call.options("cds", WITH_VALUE).await?;
@@ -37,7 +37,8 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let filters = Filters::of(&options);
     let (mut kept, mut lines) = android.logs.follow();
     kept.retain(|line| filters.let_through(line));
-    if let Some(newest) = options.number::<usize>("T") {
+    // `-t` is `-d` and `-T` in one.
+    if let Some(newest) = options.number::<usize>("t").or(options.number("T")) {
         kept.drain(..kept.len().saturating_sub(newest));
     }
     let buffer = if filters.crashes { "crash" } else { "main" };
@@ -46,7 +47,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     for line in kept {
         call.out(shown(&line)).await?;
     }
-    if options.has("d") {
+    if options.any("dt") {
         return Ok(0);
     }
     loop {

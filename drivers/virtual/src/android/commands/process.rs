@@ -78,6 +78,23 @@ pub(super) async fn pkill(call: &mut Call<'_>) -> CommandResult {
     Ok(i32::from(killed == 0))
 }
 
+pub(super) async fn kill(call: &mut Call<'_>) -> CommandResult {
+    let probes = call.arg(1) == Some("-0");
+    let all = call.android().processes();
+    let mut code = 0;
+    for pid in call.rest().iter().filter(|arg| !is_signal(arg)) {
+        let why = match all.iter().find(|p| p.pid.to_string() == *pid) {
+            None => "No such process",
+            Some(process) if !probes && !call.shell.android.kill(process) => {
+                "Operation not permitted"
+            }
+            Some(_) => continue,
+        };
+        code = call.fail(format!("{pid}: {why}"), 1).await?;
+    }
+    Ok(code)
+}
+
 /// `-9`, `-KILL`, `-SIGTERM`
 fn is_signal(arg: &str) -> bool {
     let rest = arg.strip_prefix('-').unwrap_or("");

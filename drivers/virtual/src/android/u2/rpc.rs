@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::android::commands::truncate;
 use crate::android::keys::{Stroke, stroke_of, stroke_of_code, with_control};
-use crate::android::tree::{Style, Tree, trees, write_xml};
+use crate::android::tree::{Style, Tree, View, trees, write_xml};
 use crate::android::u2::Server;
 use crate::android::u2::objects::{device_info, object};
 use crate::android::u2::selector::{Selector, ViewIndex};
@@ -97,6 +97,32 @@ impl Server {
                 let (all, index) = self.one(selector)?;
                 Ok(object(&all, index))
             }
+            ("objInfoOfAllInstances", [selector]) => {
+                let (all, found) = self.find(selector)?;
+                Ok(found.into_iter().map(|index| object(&all, index)).collect())
+            }
+            (
+                "childByText" | "childByDescription",
+                [container, pattern, Value::String(text), ..],
+            ) => {
+                let (all, found) = self.below(container, pattern)?;
+                let says = |view: &View| match method {
+                    "childByText" => view.text == *text,
+                    _ => view.description == *text,
+                };
+                let found = found.into_iter().find(|index| {
+                    let views = &all[index.tree];
+                    let mut below = views.below(index.view).into_iter();
+                    below.any(|at| says(&views.0[at]))
+                });
+                handed_out(&all, found, text)
+            }
+            ("childByInstance", [container, pattern, number]) => {
+                let (all, found) = self.below(container, pattern)?;
+                let number = number.as_u64().and_then(|n| usize::try_from(n).ok());
+                let found = found.get(number.unwrap_or(0)).copied();
+                handed_out(&all, found, "instance")
+            }
             ("getText", [selector]) => {
                 let (all, index) = self.one(selector)?;
                 Ok(index.of(&all).text.clone().into())
@@ -140,7 +166,14 @@ impl Server {
                 Ok(self.configured())
             }
             ("openNotification" | "openQuickSettings", []) => Ok(true.into()),
-            ("freezeRotation", [_]) | ("getLastToast", []) => Ok(Value::Null),
+            ("freezeRotation", [_])
+            | (
+                "getLastToast"
+                | "clearLastToast"
+                | "getLastTraversedText"
+                | "clearLastTraversedText",
+                [],
+            ) => Ok(Value::Null),
             _ => Err(CallError::NoMethod),
         }
     }
@@ -185,6 +218,20 @@ impl Server {
                 Err(CallError::NotFound(shown))
             }
         }
+    }
+
+    /// The views like `pattern` below the one `container` means.
+    fn below(
+        &self,
+        container: &Value,
+        pattern: &Value,
+    ) -> Result<(Vec<Tree>, Vec<ViewIndex>), CallError> {
+        let (all, root) = self.one(container)?;
+        let inside = all[root.tree].below(root.view);
+        let pattern = Selector::of(pattern).ok_or(CallError::NoMethod)?;
+        let mut found = pattern.find(&all);
+        found.retain(|at| at.tree == root.tree && *at != root && inside.contains(&at.view));
+        Ok((all, found))
     }
 
     async fn dump(
@@ -282,4 +329,10 @@ impl Server {
         self.android.strike_key(stroke).await;
         Ok(true.into())
     }
+}
+
+/// The name by which clients ask for an object from now on.
+fn handed_out(all: &[Tree], found: Option<ViewIndex>, what: &str) -> CallResult {
+    let found = found.ok_or_else(|| CallError::NotFound(what.to_owned()))?;
+    Ok(found.of(all).key.0.to_string().into())
 }

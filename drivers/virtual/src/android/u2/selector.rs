@@ -14,6 +14,8 @@ pub(super) struct Selector {
     tests: Vec<Test>,
     index: Option<usize>,
     instance: Option<usize>,
+    /// An object that was handed out.
+    name: Option<String>,
     chain: Vec<(Axis, Selector)>,
     /// For error texts, as `UiSelector` shows itself.
     shown: Vec<String>,
@@ -77,6 +79,12 @@ impl Selector {
     }
 
     fn nested(value: &Value, depth: usize) -> Option<Self> {
+        if let Some(name) = value.as_str() {
+            return Some(Self {
+                name: Some(name.to_owned()),
+                ..Self::default()
+            });
+        }
         let fields = value.as_object()?;
         let mask = fields.get("mask").and_then(Value::as_u64);
         let mut matcher = Self::default();
@@ -137,7 +145,9 @@ impl Selector {
     fn among(&self, trees: &[Tree], among: &[ViewIndex]) -> Vec<ViewIndex> {
         let fits = |index: &&ViewIndex| {
             let view = index.of(trees);
-            self.index.is_none_or(|index| view.index == index)
+            let name = self.name.as_ref();
+            name.is_none_or(|name| view.key.0.to_string() == *name)
+                && self.index.is_none_or(|index| view.index == index)
                 && self.tests.iter().all(|test| test.holds(view))
         };
         let mut found: Vec<ViewIndex> = among.iter().filter(fits).copied().collect();

@@ -39,6 +39,23 @@ impl Server {
                 let steps = rest.last().map_or(10, steps_of);
                 self.swipe_on(selector, direction, steps).await
             }
+            ("swipePoints", [Value::Array(points), steps]) => match points.as_slice() {
+                [x1, y1, .., x2, y2] => {
+                    let (from, to) = (self.point(x1, y1), self.point(x2, y2));
+                    let strokes = u32::try_from(points.len() / 2 - 1).unwrap_or(1);
+                    let steps = steps_of(steps).saturating_mul(strokes).min(MAX_STEPS);
+                    self.stroke(from, to, steps).await
+                }
+                _ => Err(CallError::NoMethod),
+            },
+            ("dragTo", [selector, x, y, steps]) => {
+                let (from, to) = (self.centre(selector), self.point(x, y));
+                self.stroke(from, to, steps_of(steps)).await
+            }
+            ("dragTo", [selector, target, steps]) => {
+                let (from, to) = (self.centre(selector), self.centre(target));
+                self.stroke(from, to, steps_of(steps)).await
+            }
             ("injectInputEvent", [action, x, y, _]) => self.inject(action, x, y).await,
             ("scrollForward" | "flingForward", [selector, ..]) => self.scroll(selector, 1.0).await,
             ("scrollBackward" | "flingBackward", [selector, ..]) => {

@@ -79,9 +79,10 @@ impl Handler<'_> {
                 let scope = scope.map(str::to_owned);
                 source::xml(&self.tree().await?, &XmlOptions { without, scope })
             }
+            Some("description") => source::description(&self.tree().await?),
             Some(format) => {
                 return Err(WdaError::invalid_argument(format!(
-                    "Unknown source format '{format}'. Only (xml, json) source formats are supported."
+                    "Unknown source format '{format}'. Only (xml, json, description) source formats are supported."
                 )));
             }
         };

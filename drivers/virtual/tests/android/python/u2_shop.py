@@ -16,6 +16,14 @@ d.app_start(shop, wait=True)
 assert d.app_current()["package"] == shop
 assert shop in d.app_list_running()
 
+frame = d(className="android.widget.FrameLayout")
+assert frame.child_by_text("Sign in", className="android.widget.Button").info["text"] == "Sign in"
+assert frame.child_by_instance(0, className="android.widget.Button").info["className"] == "android.widget.Button"
+d.clear_toast()
+assert d.last_toast is None
+d.swipe_points([(540, 700), (540, 1000), (540, 1400)], 0.1)
+d(text="Sign in").drag_to(540, 1500, duration=0.1)
+
 d(resourceId=f"{shop}:id/email").set_text("ann@example.com")
 d(resourceId=f"{shop}:id/password").set_text("guess")
 d(text="Sign in").click()
