@@ -89,7 +89,7 @@ fn the_readme_claims_no_more_of_macos_than_the_table_of_devices() {
         assert!(row.contains("| not tried"), "{row}");
     }
     assert!(readme.contains(
-        "macOS: compiled and reviewed, but not yet run on a Mac, in simulators or on phones"
+        "macOS: type-checked and reviewed, but not yet run on a Mac, in simulators or on phones"
     ));
 }
 
