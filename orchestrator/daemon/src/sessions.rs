@@ -19,7 +19,7 @@ use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 use super::client::{self, Connection};
-use super::connection::{grant, refuse};
+use super::connection::{grant, opened, refuse};
 use super::hub::Hub;
 use super::place::Place;
 use super::project::Project;
@@ -56,7 +56,8 @@ pub(crate) async fn carry_out(
             return refuse(&mut writer, error).await;
         }
     };
-    let (mut here, _toolbox) = match project.here(caller, working_directory, scratch).await {
+    let opening = project.here(caller, working_directory, scratch);
+    let (mut here, _toolbox) = match opened(hub, opening).await {
         Ok(here) => here,
         Err(error) => return refuse(&mut writer, error).await,
     };
